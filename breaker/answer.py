@@ -1,0 +1,195 @@
+"""The facts of one finished attempt at a target, without a word of what was said."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from enum import StrEnum
+
+from breaker.errors import BadFactError
+
+# Longer ids are no ids; the store keeps them.
+MAX_ID = 64
+
+
+class Source(StrEnum):
+    """Who asked."""
+
+    PROBE = "probe"
+    REPORT = "report"
+
+
+class Part(StrEnum):
+    """Which part of an attempt these facts are."""
+
+    LATE = "late"  # the slow limit has passed in silence and the attempt still runs
+    FINAL = "final"  # the attempt is over
+
+
+class Ended(StrEnum):
+    """How the exchange ended."""
+
+    COMPLETE = "complete"  # the body ended as HTTP says it does
+    RESET = "reset"  # the connection broke after the headers had come
+    SILENCE = "silence"  # our limit on silence was reached
+    UNREACHABLE = "unreachable"  # no connection, or it broke before the headers
+    CANCELLED = "cancelled"  # the caller ended it for reasons of its own
+    PENDING = "pending"  # a late part: it hasn't ended
+
+
+class Body(StrEnum):
+    """What the body looked like, whatever its content type said."""
+
+    SSE = "sse"
+    JSON = "json"
+    HTML = "html"
+    OTHER = "other"
+    EMPTY = "empty"
+
+
+class Finish(StrEnum):
+    """Why the model stopped, in one form for all wires."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    TOOL_CALLS = "tool_calls"
+    FILTERED = "filtered"
+    ERROR = "error"
+    OTHER = "other"
+
+
+class Fault(StrEnum):
+    """What an error in a body or behind a status says, in one form for all wires."""
+
+    RATE_LIMITED = "rate_limited"
+    QUOTA = "quota"
+    AUTH = "auth"
+    NOT_FOUND = "not_found"
+    OVERLOADED = "overloaded"
+    CONTEXT_TOO_LONG = "context_too_long"
+    BAD_REQUEST = "bad_request"
+    FILTERED = "filtered"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What is known of one attempt; None always means "not known", never zero.
+
+    Times are monotonic seconds since the attempt began. `age_s` is how long ago that was when the facts were
+    handed in; None means "just now", that is `seconds` ago. `first_byte_s` is the first event that carried
+    any part of the model's answer; `headers_s` the moment of the status line. `seconds` is the whole attempt.
+    `confirms` names the answer whose badness this probe was sent to confirm.
+    `phrase` is the id of a known gateway phrase that the text began with, `deltas` the number of events
+    that carried text, `squeeze` the compressed share of the text's tail (small means repetition, 0..1),
+    `broken` counts events that couldn't be parsed. `suspect_timing` says that the asker itself stalled.
+    Raises BadFactError for a value out of range.
+    """
+
+    target: str
+    id: str
+    ended: Ended
+    seconds: float
+    source: Source = Source.REPORT
+    part: Part = Part.FINAL
+    streamed: bool = True
+    age_s: float | None = None
+    status: int | None = None
+    headers_s: float | None = None
+    first_byte_s: float | None = None
+    body: Body | None = None
+    end_mark: bool | None = None
+    finish: Finish | None = None
+    fault: Fault | None = None
+    text_chars: int | None = None
+    reasoning_chars: int | None = None
+    tool_calls: int | None = None
+    bad_tool_calls: int | None = None
+    deltas: int | None = None
+    phrase: str | None = None
+    squeeze: float | None = None
+    broken: int | None = None
+    prompt_bytes: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    marks_sent: int | None = None
+    marks_returned: int | None = None
+    max_tokens: int | None = None
+    retry_after_s: float | None = None
+    suspect_timing: bool = False
+    confirms: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can't be."""
+        for field in fields(self):
+            _check_range(field.name, getattr(self, field.name))
+        if self.part is Part.LATE and self.ended is not Ended.PENDING:
+            raise BadFactError(f"ended is {self.ended.value!r} in a late part; a late part's end is 'pending'")
+        if self.part is Part.FINAL and self.ended is Ended.PENDING:
+            raise BadFactError("ended is 'pending' in a final part; say how it ended, or send part 'late'")
+
+    def facts(self) -> dict[str, str | int | float | bool]:
+        """The facts that differ from their defaults, ready for JSON."""
+        return {
+            field.name: value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default or field.default is MISSING
+        }
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, object]) -> Answer:
+        """The answer behind `facts()`, or behind an agent's report.
+
+        Raises BadFactError for a name that isn't a fact, a value of the wrong type, or a missing one.
+        """
+        if unknown := sorted(set(facts) - set(_KINDS)):
+            raise BadFactError(f"{unknown[0]!r} is not a fact of an answer; facts are: {', '.join(_KINDS)}")
+        missing = [f.name for f in fields(cls) if f.default is MISSING and facts.get(f.name) is None]
+        if missing:
+            raise BadFactError(f"{missing[0]!r} is missing; every answer needs target, id, ended and seconds")
+        return cls(**{name: _typed(name, value) for name, value in facts.items()})  # type: ignore[arg-type] # _typed checks
+
+
+def _kinds() -> dict[str, tuple[type, bool]]:
+    """The type of each fact, and whether None is allowed."""
+    kinds: dict[str, tuple[type, bool]] = {}
+    for name, hint in typing.get_type_hints(Answer).items():
+        parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        kinds[name] = (parts[0], len(parts) > 1)
+    return kinds
+
+
+_KINDS = _kinds()
+
+
+def _typed(name: str, value: object) -> object:
+    kind, optional = _KINDS[name]
+    if value is None and optional:
+        return None
+    if issubclass(kind, StrEnum):
+        if isinstance(value, str) and value in list(kind):
+            return kind(value)
+        raise BadFactError(f"{name} is {_shown(value)}; it is one of: {', '.join(kind)}")
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is kind:
+        return value
+    raise BadFactError(f"{name} is {_shown(value)}; it must be of type {kind.__name__}")
+
+
+def _shown(value: object) -> str:
+    """A value as an error may quote it: never long, since it came from outside."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+def _check_range(name: str, value: object) -> None:
+    if isinstance(value, str) and name in ("target", "id", "confirms", "phrase"):
+        limit = 192 if name == "target" else MAX_ID
+        if not 0 < len(value) <= limit:
+            raise BadFactError(f"{name} has {len(value)} characters; it must have 1 to {limit}")
+    # Written so that NaN is refused too.
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 <= value <= 1e12:
+        raise BadFactError(f"{name} is {value!r}; it must be a number from 0 to 1e12")

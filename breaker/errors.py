@@ -1,0 +1,65 @@
+"""The errors that Firstbyte raises itself.
+
+FirstbyteError
+├── BadFactError          a reported fact has the wrong name, type or range
+├── UnknownNameError      a route or target that the configuration doesn't have
+├── StoreError            the store could not do what was asked
+│   ├── StoreGoneError        no answer within the limit, no connection, or it is only loading or read-only
+│   └── EmbeddedStoreError    no server could be started on this machine
+└── DoorError             the service could not be asked, or refused
+    ├── DoorGoneError         nothing answers at the address
+    └── DoorRefusedError      it answered with a problem
+
+A provider's failure is never an exception: it is an answer with a verdict.
+"""
+
+from collections.abc import Iterable
+
+
+class FirstbyteError(Exception):
+    """Anything that Firstbyte itself has to say."""
+
+
+class BadFactError(FirstbyteError):
+    """A reported fact has the wrong name, type or range; the message names the fact, the value and the remedy."""
+
+
+class UnknownNameError(FirstbyteError):
+    """A route or target that isn't configured.
+
+    `kind` is "route" or "target", `name` what was asked for, `known` the names there are.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(f"there is no {kind} {name!r}; there are: {', '.join(self.known) or 'none'}")
+
+
+class StoreError(FirstbyteError):
+    """The store could not do what was asked."""
+
+
+class StoreGoneError(StoreError):
+    """The store gave no answer within its limit, can't be reached, or takes no writes just now."""
+
+
+class EmbeddedStoreError(StoreError):
+    """No server of our own could be started; the message says what is missing and where it was looked for."""
+
+
+class DoorError(FirstbyteError):
+    """The service could not be asked, or refused."""
+
+
+class DoorGoneError(DoorError):
+    """Nothing answers at the service's address within the limit."""
+
+
+class DoorRefusedError(DoorError):
+    """The service answered with a problem; `status` is the HTTP status, the message its words."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status = status
+        super().__init__(message)

@@ -1,0 +1,1 @@
+"""Asks providers real questions and runs the service around the breaker."""
