@@ -1,0 +1,95 @@
+"""What a configuration says, ready to run; nothing in here reads a file or the environment."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from breaker.policy import Policy
+from breaker.route import Route
+from breaker.target import Target
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Door:
+    """Where the service listens.
+
+    `agent_token` lets an agent report, `admin_token` also move circuits; None means that none is asked for,
+    which is allowed on loopback only.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8642
+    agent_token: str | None = None
+    admin_token: str | None = None
+
+    def __repr__(self) -> str:
+        """Without the tokens, so that no log or trace can show them."""
+        return f"Door(host={self.host!r}, port={self.port})"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input_usd: float
+    output_usd: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Budget:
+    """What probes of one provider may cost in a day (UTC); None means no limit."""
+
+    tokens_per_day: int | None = None
+    usd_per_day: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProbeShape:
+    """What a probe asks.
+
+    `prompt_tokens` is its size at four bytes a token, tool schemas included. `stable_prefix` keeps the start of the
+    prompt the same each time, as agents do whose prefix the provider caches. `skip_when_fresh` leaves a probe
+    out where agents' reports say the same for free. `fresh_connection` opens a connection for each probe.
+    """
+
+    prompt_tokens: int = 9_000
+    max_tokens: int = 256
+    stable_prefix: bool = False
+    skip_when_fresh: bool = False
+    fresh_connection: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetPlan:
+    """A target with all that holds for it. `price` None means that its probes' cost in money isn't known."""
+
+    target: Target
+    policy: Policy = Policy()
+    probe: ProbeShape = ProbeShape()
+    price: Price | None = None
+    budget: Budget = Budget()
+
+    @property
+    def name(self) -> str:
+        """The target's name."""
+        return self.target.name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """All of a configuration.
+
+    `store_url` None means the embedded store in `data`. `source` is the file that it was read from, None for the
+    demonstration.
+    """
+
+    targets: tuple[TargetPlan, ...]
+    routes: tuple[Route, ...]
+    door: Door = Door()
+    store_url: str | None = None
+    data: Path
+    source: Path | None = None
+
+    @property
+    def plans(self) -> dict[str, TargetPlan]:
+        """The targets by name."""
+        return {plan.name: plan for plan in self.targets}
