@@ -44,6 +44,7 @@ class Cause(StrEnum):
     UNVERIFIED = "unverified"  # closed because nobody was there to look
     HOLD_OVER = "hold_over"  # a hold by hand came to its end
     CLOCK = "clock"  # the store's clock was set back; times were set anew
+    RESTORED = "restored"  # the store had lost an open or held circuit; it was put back
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -63,7 +63,7 @@ class TargetPlan:
     """A target with all that holds for it. `price` None means that its probes' cost in money isn't known."""
 
     target: Target
-    policy: Policy = Policy()
+    policy: Policy
     probe: ProbeShape = ProbeShape()
     price: Price | None = None
     budget: Budget = Budget()

@@ -1,0 +1,1 @@
+"""Keeps circuits, logs and moves in Redis or Valkey."""

@@ -1,0 +1,48 @@
+"""What the switchboard asks of a store."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from breaker.answer import Answer
+from breaker.circuit import Circuit, Move
+from breaker.log import Log
+from breaker.verdict import Judgement
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """A target as the store sees it at its own time `now`; `counted` is False for an answer known before."""
+
+    circuit: Circuit
+    log: Log
+    now: float
+    counted: bool = True
+
+
+class Store(Protocol):
+    """What the switchboard asks of a store. Everything raises StoreGoneError within the store's limit."""
+
+    async def record(self, answer: Answer, judgement: Judgement) -> Reading:
+        """Append a judged answer to its target's log, once for each id, and give back what is known now."""
+        ...
+
+    async def look(self, target: str) -> Reading:
+        """What is known of a target; writes nothing."""
+        ...
+
+    async def apply(self, target: str, move: Move, judged: Circuit) -> bool:
+        """Make a move if the circuit is still the judged one, and announce it; False if another was faster."""
+        ...
+
+    async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
+        """All circuits in one round trip, and the store's time."""
+        ...
+
+    async def moves(self, target: str, limit: int) -> list[Move]:
+        """The newest moves of a target, newest first."""
+        ...
+
+    def announcements(self) -> AsyncIterator[tuple[str, Circuit]]:
+        """Circuits as they move, until the connection breaks."""
+        ...

@@ -1,0 +1,302 @@
+"""Joins judging, deciding and routing to a store: report, route, hold, snapshot."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from breaker import circuit as circuits
+from breaker.answer import Answer
+from breaker.circuit import Circuit, Move, State
+from breaker.errors import StoreError, StoreGoneError, UnknownNameError
+from breaker.log import Entry, Log
+from breaker.policy import Policy
+from breaker.route import Decision, Route, choose
+from breaker.store.contract import Reading, Store
+from breaker.target import Target
+from breaker.verdict import Judgement, judge
+
+_log = logging.getLogger(__name__)
+
+# Between two reads of all circuits; a lost announcement is noticed within this.
+REFRESH_S = 1.0
+# A snapshot older than this is served as stale.
+STALE_AFTER_S = 2.5
+# Answers that wait for a store that is gone.
+MAX_WAITING = 10_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """An answer on its way through the switchboard; `move` is what it caused here, None for nothing."""
+
+    answer: Answer
+    judgement: Judgement
+    reading: Reading
+    move: Move | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Whom the switchboard tells: `judged` of each answer that counted, `moved` of each circuit that moved here."""
+
+    judged: tuple[Callable[[Judged], None], ...] = ()
+    moved: tuple[Callable[[str, Move], None], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """A target as people see it: its circuit, what that is now, and what its last answers were."""
+
+    target: Target
+    circuit: Circuit
+    state: State
+    until: float | None
+    log: Log
+
+
+class Switchboard:
+    """One process's view of all circuits, and the one road for every answer.
+
+    `route` and `standings` read memory; everything else asks the store. While the store is gone, answers wait
+    (at most MAX_WAITING, the oldest are dropped and counted in `dropped`) and routes come from the last snapshot.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        routes: Sequence[Route],
+        policies: Mapping[str, Policy],
+        listeners: Listeners = Listeners(),  # it is frozen
+    ) -> None:
+        self._store = store
+        self._routes = {route.name: route for route in routes}
+        self._targets = {target.name: target for route in routes for target in route.targets}
+        self._policies = dict(policies)
+        self._listeners = listeners
+        self._circuits: dict[str, Circuit] = {}
+        self._logs: dict[str, Log] = {}
+        self._offset_s = 0.0  # the store's clock minus our monotonic one
+        self._read_at: float | None = None  # monotonic
+        self._waiting: deque[tuple[float, Answer]] = deque()
+        self.dropped = 0
+        self.woken = asyncio.Event()  # set whenever a circuit has moved here or elsewhere
+
+    # Reading memory
+
+    @property
+    def routes(self) -> Sequence[Route]:
+        """The routes there are, in the configuration's order."""
+        return tuple(self._routes.values())
+
+    def now(self) -> float:
+        """The store's time as far as it is known here; the monotonic clock carries it on between two reads."""
+        return time.monotonic() + self._offset_s if self._read_at is not None else time.time()
+
+    def age_s(self) -> float | None:
+        """How old the snapshot is; None before the first read."""
+        return None if self._read_at is None else time.monotonic() - self._read_at
+
+    def stale(self) -> bool:
+        """Whether the store hasn't answered lately."""
+        age = self.age_s()
+        return age is None or age > STALE_AFTER_S
+
+    def waiting(self) -> int:
+        """How many answers wait for the store."""
+        return len(self._waiting)
+
+    def route(self, name: str | None = None) -> Decision:
+        """Where a step of this route should go. Without a name: the route `default`, or the only one.
+
+        Raises UnknownNameError with the names there are.
+        """
+        found = self._routes.get(name if name is not None else self._default())
+        if found is None:
+            raise UnknownNameError("route", name or "default", self._routes)
+        return choose(found, self._circuits, self.now(), stale=self.stale())
+
+    def standing(self, target: str) -> Standing:
+        """A target's circuit and last answers. Raises UnknownNameError."""
+        self._check(target)
+        circuit, now = self._circuits.get(target, Circuit()), self.now()
+        return Standing(
+            target=self._targets[target],
+            circuit=circuit,
+            state=circuits.state(circuit, now),
+            until=circuits.until(circuit, now),
+            log=self._logs.get(target, Log()),
+        )
+
+    def standings(self) -> list[Standing]:
+        """All targets, in the order in which the routes name them."""
+        return [self.standing(name) for name in self._targets]
+
+    # The road of every answer
+
+    async def report(self, answer: Answer) -> Judged | None:
+        """Judge an answer, record it and make the move that is due; None while it waits for a store that is gone.
+
+        Raises UnknownNameError for a target that isn't configured.
+        """
+        self._check(answer.target)
+        try:
+            return await self._record(answer)
+        except StoreGoneError as error:
+            _log.warning("store gone, the answer waits: %s", error)
+            self._wait(answer)
+            return None
+
+    async def settle(self) -> float | None:
+        """Make the moves that the clock alone decides; gives the seconds until the next one, None if there is none."""
+        restless = [name for name, c in self._circuits.items() if c.open_until is not None or c.held]
+        moments = [await self._settle_one(name) for name in restless]
+        return min((m - self.now() for m in moments if m is not None), default=None)
+
+    # By hand
+
+    async def hold(self, target: str, *, opened: bool, who: str, why: str, for_s: float) -> Move:
+        """Hold a circuit open or closed by hand for a while."""
+        self._check(target)
+
+        def wanted(reading: Reading) -> Move:
+            until = reading.now + for_s
+            return circuits.hold(reading.circuit, reading.now, opened=opened, who=who, why=why, until=until)
+
+        move = await self._by_hand(target, wanted)
+        assert move is not None
+        return move
+
+    async def release(self, target: str, *, who: str, why: str) -> Move | None:
+        """End a hold by hand; None where there is none."""
+        self._check(target)
+        return await self._by_hand(target, lambda r: circuits.release(r.circuit, r.now, who=who, why=why))
+
+    async def moves(self, target: str, limit: int = 50) -> list[Move]:
+        """The newest moves of a target with the answers behind each, newest first."""
+        self._check(target)
+        return await self._store.moves(target, limit)
+
+    # The snapshot
+
+    async def refresh(self) -> None:
+        """Read all circuits, put back what the store has forgotten, and send what waits."""
+        began = time.monotonic()
+        found, now = await self._store.circuits(list(self._targets))
+        self._offset_s = now - began
+        self._read_at = time.monotonic()
+        for name, circuit in found.items():
+            await self._adopt(name, circuit, now)
+        await self._send_waiting()
+
+    async def load_logs(self) -> None:
+        """Read each target's last answers, for those who look; probes and reports keep them fresh from then on."""
+        for name in self._targets:
+            self._logs[name] = (await self._store.look(name)).log
+
+    async def follow(self) -> None:
+        """Take over each announced move, until the connection breaks; then the caller calls again."""
+        async for name, circuit in self._store.announcements():
+            if name in self._targets:
+                self._take(name, circuit)
+
+    # Inside
+
+    def _default(self) -> str:
+        return next(iter(self._routes)) if len(self._routes) == 1 else "default"
+
+    def _check(self, target: str) -> None:
+        if target not in self._targets:
+            raise UnknownNameError("target", target, self._targets)
+
+    async def _record(self, answer: Answer) -> Judged:
+        judgement = judge(answer)
+        reading = await self._store.record(answer, judgement)
+        move = None
+        if reading.counted:
+            move = await self._make_due(answer.target, reading)
+        judged = Judged(answer=answer, judgement=judgement, reading=reading, move=move)
+        self._logs[answer.target] = reading.log
+        if reading.counted:
+            for listener in self._listeners.judged:
+                listener(judged)
+        return judged
+
+    async def _make_due(self, target: str, reading: Reading) -> Move | None:
+        """The move that is due, if we were the one to make it."""
+        move = circuits.due(reading.circuit, reading.log, self._policies[target], reading.now)
+        if move is None or not await self._apply(target, move, reading.circuit):
+            return None
+        return move
+
+    async def _apply(self, target: str, move: Move, judged: Circuit) -> bool:
+        if not await self._store.apply(target, move, judged):
+            return False
+        self._take(target, move.circuit)
+        for listener in self._listeners.moved:
+            listener(target, move)
+        return True
+
+    async def _settle_one(self, name: str) -> float | None:
+        reading = await self._store.look(name)
+        await self._make_due(name, reading)
+        return circuits.next_due(reading.circuit, reading.log, self._policies[name], reading.now)
+
+    async def _by_hand(self, target: str, wanted: Callable[[Reading], Move | None]) -> Move | None:
+        for _ in range(5):
+            reading = await self._store.look(target)
+            move = wanted(reading)
+            if move is None or await self._apply(target, move, reading.circuit):
+                return move
+        raise StoreError(f"the circuit of {target!r} moved five times while it was being moved by hand; try again")
+
+    def _take(self, name: str, circuit: Circuit) -> None:
+        """Keep the newer of what is known and what was heard."""
+        known = self._circuits.get(name)
+        if known and known.epoch == circuit.epoch and known.generation >= circuit.generation:
+            return
+        self._circuits[name] = circuit
+        self.woken.set()
+
+    async def _adopt(self, name: str, found: Circuit, now: float) -> None:
+        known = self._circuits.get(name)
+        back = circuits.restored(known, found, now) if known else None
+        if back is not None:
+            await self._put_back(name, found, back, now)
+        elif known is None or (known.epoch, known.generation) != (found.epoch, found.generation):
+            self._circuits[name] = found
+            self.woken.set()
+
+    async def _put_back(self, name: str, found: Circuit, back: Circuit, now: float) -> None:
+        move = Move(
+            at=now,
+            before=circuits.state(found, now),
+            after=circuits.state(back, now),
+            cause=circuits.Cause.RESTORED,
+            why="the store had forgotten this circuit; put back with its old end",
+            circuit=back,
+        )
+        await self._apply(name, move, found)
+
+    def _wait(self, answer: Answer) -> None:
+        if len(self._waiting) >= MAX_WAITING:
+            self._waiting.popleft()
+            self.dropped += 1
+        self._waiting.append((time.monotonic(), answer))
+
+    async def _send_waiting(self) -> None:
+        """Send what waits, oldest first; its age keeps it honest."""
+        while self._waiting:
+            since, answer = self._waiting[0]
+            age_s = answer.seconds if answer.age_s is None else answer.age_s
+            aged = replace(answer, age_s=age_s + time.monotonic() - since)
+            await self._record(aged)
+            self._waiting.popleft()
+
+
+def newest(log: Log) -> Entry | None:
+    """The entry of a log that counted last; None where nothing has."""
+    entries = [*log.probes, *log.reports]
+    return max(entries, key=lambda entry: entry.at, default=None)
