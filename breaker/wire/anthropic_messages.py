@@ -1,0 +1,96 @@
+"""Anthropic's Messages."""
+
+from breaker.wire.question import Question, Request
+from breaker.wire.shape import items, mapping
+from breaker.wire.signs import finish_of
+from breaker.wire.tally import Tally
+
+END_WORD = ""
+
+_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+def request(model: str, question: Question, *, streamed: bool) -> Request:
+    """POST to `/messages`, in the version of 2023-06-01."""
+    body: dict[str, object] = {
+        "model": model,
+        "messages": [{"role": "user", "content": question.prompt}],
+        "max_tokens": question.max_tokens,
+        "stream": streamed,
+    }
+    if question.system:
+        body["system"] = question.system
+    if question.tools:
+        body["tools"] = [
+            {"name": t.name, "description": t.description, "input_schema": t.schema} for t in question.tools
+        ]
+    headers = {
+        "accept": "text/event-stream" if streamed else "application/json",
+        "anthropic-version": "2023-06-01",
+        "content-type": "application/json",
+    }
+    return Request("/messages", headers, body)
+
+
+def key_headers(key: str) -> dict[str, str]:
+    """The header that carries the key."""
+    return {"x-api-key": key}
+
+
+def read(event: dict[str, object], tally: Tally) -> None:
+    """Count one event, or a whole plain answer; nothing is raised whatever the shape."""
+    match event.get("type"):
+        case "message_start":
+            _read_usage(mapping(mapping(event.get("message")).get("usage")), tally)
+        case "content_block_start":
+            _read_block(mapping(event.get("content_block")), event.get("index"), tally)
+        case "content_block_delta":
+            _read_delta(mapping(event.get("delta")), event.get("index"), tally)
+        case "message_delta":
+            _read_stop(mapping(event.get("delta")), tally)
+            _read_usage(mapping(event.get("usage")), tally)
+        case "message_stop":
+            tally.end_mark = True
+        case "message":
+            _read_message(event, tally)
+        case _:
+            pass
+
+
+def _read_message(message: dict[str, object], tally: Tally) -> None:
+    tally.whole = True
+    for index, block in enumerate(items(message.get("content"))):
+        _read_block(block, index, tally)
+        if block.get("type") == "tool_use":
+            tally.add_call(str(index), arguments=block.get("input"))
+    _read_stop(message, tally)
+    _read_usage(mapping(message.get("usage")), tally)
+
+
+def _read_block(block: dict[str, object], index: object, tally: Tally) -> None:
+    """What a block holds when it begins; in a stream that is nearly nothing."""
+    tally.add_text(block.get("text"))
+    tally.add_reasoning(block.get("thinking"))
+    if block.get("type") == "redacted_thinking":
+        tally.add_hidden()
+    if block.get("type") == "tool_use":
+        tally.add_call(str(index), id=block.get("id"), name=block.get("name"))
+
+
+def _read_delta(delta: dict[str, object], index: object, tally: Tally) -> None:
+    tally.add_text(delta.get("text"))
+    tally.add_reasoning(delta.get("thinking"))
+    if "partial_json" in delta:
+        tally.add_call(str(index), arguments=delta.get("partial_json"))
+
+
+def _read_stop(holder: dict[str, object], tally: Tally) -> None:
+    if (reason := holder.get("stop_reason")) and isinstance(reason, str):
+        tally.add_finish(finish_of(reason))
+
+
+def _read_usage(usage: dict[str, object], tally: Tally) -> None:
+    """`input_tokens` leaves out what the cache held, and a later count may leave out the cache's: keep each apart."""
+    for name in _INPUT:
+        tally.add_usage(usage.get(name), None, part=name)
+    tally.add_usage(None, usage.get("output_tokens"))

@@ -1,0 +1,86 @@
+"""OpenAI's Chat Completions, as OpenAI and the many who copied it speak it."""
+
+from breaker.wire.question import Question, Request
+from breaker.wire.shape import items, mapping, pick
+from breaker.wire.signs import finish_of
+from breaker.wire.tally import Tally
+
+END_WORD = "[DONE]"
+
+
+def request(model: str, question: Question, *, streamed: bool) -> Request:
+    """POST to `/chat/completions`; a streamed one asks for the token counts, which come in no other way."""
+    system = [{"role": "system", "content": question.system}] if question.system else []
+    body: dict[str, object] = {
+        "model": model,
+        "messages": [*system, {"role": "user", "content": question.prompt}],
+        "max_tokens": question.max_tokens,
+        "stream": streamed,
+    }
+    if streamed:
+        body["stream_options"] = {"include_usage": True}
+    if question.tools:
+        body["tools"] = [
+            {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.schema}}
+            for t in question.tools
+        ]
+    accept = "text/event-stream" if streamed else "application/json"
+    return Request("/chat/completions", {"accept": accept, "content-type": "application/json"}, body)
+
+
+def key_headers(key: str) -> dict[str, str]:
+    """The header that carries the key."""
+    return {"authorization": f"Bearer {key}"}
+
+
+def read(event: dict[str, object], tally: Tally) -> None:
+    """Count one chunk, or a whole plain answer; nothing is raised whatever the shape."""
+    for place, choice in enumerate(items(event.get("choices"))):
+        _read_choice(choice, choice.get("index", place), tally)
+        _read_usage(mapping(choice.get("usage")), tally)
+    _read_usage(mapping(event.get("usage")), tally)
+    _read_usage(mapping(mapping(event.get("x_groq")).get("usage")), tally)
+
+
+def _read_choice(choice: dict[str, object], place: object, tally: Tally) -> None:
+    # Some hosts repeat the text so far as `message` beside each `delta`.
+    delta = mapping(choice.get("delta"))
+    if not delta and "message" in choice:
+        delta = mapping(choice.get("message"))
+        tally.whole = "delta" not in choice
+    _read_content(delta.get("content"), tally)
+    tally.add_text(delta.get("refusal"))
+    tally.add_text(choice.get("text"))
+    tally.add_reasoning(pick(delta, "reasoning_content", "reasoning", "thinking"))
+    for at, call in enumerate(items(delta.get("tool_calls"))):
+        _read_call(call, (str(place), str(call.get("index", at))), tally)
+    if function := mapping(delta.get("function_call")):
+        _read_call({"function": function}, (str(place), "function"), tally)
+    for name in ("finish_reason", "native_finish_reason"):
+        if (value := choice.get(name)) and isinstance(value, str):
+            tally.add_finish(finish_of(value), native=name != "finish_reason")
+
+
+def _read_content(content: object, tally: Tally) -> None:
+    """A string, or a list of parts some of which are thoughts."""
+    tally.add_text(content)
+    for part in items(content):
+        if part.get("type") == "thinking":
+            for thought in items(part.get("thinking")):
+                tally.add_reasoning(thought.get("text"))
+            tally.add_reasoning(part.get("thinking"))
+        else:
+            tally.add_text(part.get("text"))
+
+
+def _read_call(call: dict[str, object], place: object, tally: Tally) -> None:
+    function = mapping(call.get("function"))
+    tally.add_call(place, id=call.get("id"), name=function.get("name"), arguments=function.get("arguments"))
+
+
+def _read_usage(usage: dict[str, object], tally: Tally) -> None:
+    if usage:
+        tally.add_usage(
+            pick(usage, "prompt_tokens", "input_tokens"),
+            pick(usage, "completion_tokens", "output_tokens"),
+        )

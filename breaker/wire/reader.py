@@ -1,0 +1,24 @@
+"""What each wire's file offers: how to ask a question in it, and how to read what comes back."""
+
+from typing import Protocol
+
+from breaker.wire.question import Question, Request
+from breaker.wire.tally import Tally
+
+
+class Reader(Protocol):
+    """One wire. `END_WORD` is data that isn't JSON and ends the answer, "" where the wire has none."""
+
+    END_WORD: str
+
+    def request(self, model: str, question: Question, *, streamed: bool) -> Request:
+        """How to ask a question in this wire."""
+        ...
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """The headers that carry the key."""
+        ...
+
+    def read(self, event: dict[str, object], tally: Tally) -> None:
+        """Count what one event, or a whole plain body, says; unknown shapes are passed over, nothing is raised."""
+        ...

@@ -1,0 +1,215 @@
+"""Watches one exchange with a provider and says what its answer was."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from breaker.answer import Answer, Body, Ended, Part, Source
+from breaker.wire import READERS
+from breaker.wire.shape import values
+from breaker.wire.sse import Event, JsonEvents, SseEvents
+from breaker.wire.tally import Tally
+
+# Blanks and the bytes of a byte order mark.
+_LEADING = b" \t\r\n\xef\xbb\xbf"
+_STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"error: {", b"error:{")
+# The longest start that tells a stream from anything else.
+_TELLING = 8
+
+
+class Reading:
+    """The facts of one exchange, from its status, headers and bytes in the order in which they came.
+
+    `wire` is a name in `READERS`, `streamed` what was asked for, `prompt_bytes` the size of the text sent (see
+    `question.prompt_bytes`), `marks` the words that the answer must return, `max_tokens` the caller's own limit.
+    The body is read by its bytes, never by its content type; the caller has undone any content encoding.
+    All times are monotonic seconds since the attempt began. However the bytes are cut, the facts are the same; no
+    bytes raise. Memory is bounded by three times `sse.MAX_EVENT` whatever comes; no text is in the facts.
+    """
+
+    def __init__(
+        self,
+        wire: str,
+        *,
+        streamed: bool,
+        prompt_bytes: int | None = None,
+        marks: Sequence[str] = (),
+        max_tokens: int | None = None,
+    ) -> None:
+        self._reader = READERS[wire]
+        self._asked_streamed = streamed
+        self._sent: dict[str, Any] = {
+            "prompt_bytes": prompt_bytes,
+            "marks_sent": len(set(marks)) or None,
+            "max_tokens": max_tokens,
+        }
+        self._tally = Tally(marks)
+        self._status: int | None = None
+        self._headers_s: float | None = None
+        self._head = b""
+        self._body: Body | None = None
+        self._events: SseEvents | JsonEvents | None = None
+        self._deltas = 0
+        self._broken = 0
+        self._first_byte_s: float | None = None
+        self._last_token_s: float | None = None
+        self._heard_s: float | None = None
+
+    @property
+    def first_byte_s(self) -> float | None:
+        """When the first event with any part of the model's answer was complete; None so far, or for a plain answer.
+
+        Parts are text, reasoning, refusals, and names and arguments of tool calls; comments, pings, roles, empty
+        deltas and token counts are none.
+        """
+        return self._first_byte_s
+
+    @property
+    def last_token_s(self) -> float | None:
+        """When the newest part of the model's answer came; comments and pings don't move it."""
+        return self._last_token_s
+
+    @property
+    def heard_s(self) -> float | None:
+        """When anything at all was heard last, be it headers or a comment."""
+        return self._heard_s
+
+    @property
+    def finished(self) -> bool:
+        """Whether the answer has come to its end; token counts or an error may follow, so read on to the body's end."""
+        return self._tally.end_mark
+
+    def headers(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]], at_s: float) -> None:
+        """The response has begun."""
+        self._status, self._headers_s, self._heard_s = status, at_s, at_s
+
+    def feed(self, data: bytes, at_s: float) -> None:
+        """More of the body has come."""
+        if not data:
+            return
+        self._heard_s = at_s
+        if self._body is None:
+            data = self._sniff(data)
+        if self._events is not None and data:
+            self._take(self._events.feed(data), at_s)
+
+    def late(self, at_s: float, *, target: str, id: str, source: Source, confirms: str | None = None) -> Answer:  # noqa: A002 # a fact's name
+        """The part that says "nothing yet" at the moment when the slow limit passes."""
+        return Answer(
+            target=target,
+            id=id,
+            source=source,
+            confirms=confirms,
+            part=Part.LATE,
+            ended=Ended.PENDING,
+            seconds=at_s,
+            streamed=self._asked_streamed,
+            status=self._status,
+            headers_s=self._headers_s,
+            **self._sent,
+        )
+
+    def end(
+        self,
+        ended: Ended,
+        at_s: float,
+        *,
+        target: str,
+        id: str,  # noqa: A002 # a fact's name
+        source: Source,
+        suspect_timing: bool = False,
+        confirms: str | None = None,
+    ) -> Answer:
+        """The final facts; nothing may be fed afterwards."""
+        self._close(at_s)
+        return Answer(
+            target=target,
+            id=id,
+            source=source,
+            confirms=confirms,
+            suspect_timing=suspect_timing,
+            ended=ended,
+            seconds=at_s,
+            streamed=self._streamed,
+            status=self._status,
+            headers_s=self._headers_s,
+            first_byte_s=self._first_byte_s,
+            body=self._body,
+            **self._sent,
+            **self._said(),
+        )
+
+    def _sniff(self, data: bytes) -> bytes:
+        """Decide what the body is once enough of it has come; what is left for its events."""
+        head = (self._head + data).lstrip(_LEADING)
+        if len(head) < _TELLING and b"\n" not in head and b"\r" not in head:
+            self._head = head
+            return b""
+        self._decide(head)
+        return head
+
+    def _decide(self, head: bytes) -> None:
+        if head.startswith(_STREAM_STARTS):
+            self._body, self._events = Body.SSE, SseEvents()
+        elif head.startswith((b"{", b"[")):
+            self._body, self._events = Body.JSON, JsonEvents()
+        elif head.startswith(b"<"):
+            self._body = Body.HTML
+        else:
+            self._body = Body.OTHER if head else Body.EMPTY
+
+    def _close(self, at_s: float) -> None:
+        if self._body is None and self._status is not None:
+            self._decide(self._head)
+            if self._events is not None:
+                self._take(self._events.feed(self._head), at_s)
+        if self._events is not None:
+            self._take(self._events.close(), at_s)
+            self._broken += self._events.dropped
+
+    def _take(self, events: Iterable[Event], at_s: float) -> None:
+        for event in events:
+            if event.data.strip() == self._reader.END_WORD:
+                self._tally.end_mark = True
+            else:
+                self._read(event, at_s)
+
+    def _read(self, event: Event, at_s: float) -> None:
+        found, whole = values(event.data)
+        self._broken += not whole
+        parts, text_parts = self._tally.parts, self._tally.text_parts
+        for value in found:
+            if isinstance(value, dict):
+                self._reader.read(value, self._tally)
+        self._deltas += self._tally.text_parts > text_parts
+        if self._tally.parts > parts and self._streamed:
+            self._last_token_s = at_s
+            if self._first_byte_s is None:
+                self._first_byte_s = at_s
+
+    @property
+    def _streamed(self) -> bool:
+        """Whether the answer came as a stream, whatever was asked for; where nothing came, what was asked for."""
+        if self._body is Body.JSON:
+            return self._asked_streamed and not self._tally.whole
+        return self._asked_streamed or self._body is Body.SSE
+
+    def _said(self) -> dict[str, Any]:
+        """What the body said; nothing of it is known where no answer began."""
+        tally = self._tally
+        if self._status is None or not 200 <= self._status < 300:
+            return {"fault": tally.fault}
+        return {
+            "end_mark": tally.end_mark,
+            "finish": tally.finish,
+            "fault": tally.fault,
+            "text_chars": tally.text.chars,
+            "reasoning_chars": tally.reasoning.chars,
+            "tool_calls": tally.tool_calls,
+            "bad_tool_calls": tally.bad_tool_calls,
+            "deltas": self._deltas if self._streamed else None,
+            "squeeze": tally.squeeze,
+            "broken": self._broken,
+            "prompt_tokens": tally.prompt_tokens,
+            "completion_tokens": tally.completion_tokens,
+            "marks_returned": tally.marks_returned if self._sent["marks_sent"] else None,
+        }

@@ -1,0 +1,198 @@
+"""Counts what an answer consists of as it comes, and keeps none of it longer than judging needs."""
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from breaker.answer import Fault, Finish
+
+# Repetition is looked for in so many of the last characters, and only where there are at least so many.
+LOOP_TAIL = 4_000
+LOOP_LEAST = 1_000
+# A gateway's own words are looked for in so many of the first characters.
+HEAD = 600
+# So many bytes of tool arguments are kept until they can be parsed; a call that goes beyond is taken for good.
+MAX_ARGUMENTS = 1024 * 1024
+MAX_CALLS = 256
+# Larger numbers are no token counts.
+MAX_TOKENS = 1_000_000_000
+
+
+class Passage:
+    """Running text: how long it is without the blanks around it, its first and its last characters."""
+
+    def __init__(self) -> None:
+        self.chars = 0
+        self.head = ""
+        self.tail = ""
+        self._blanks = 0
+
+    def add(self, piece: str) -> None:
+        """Go on with one more piece."""
+        self.tail = (self.tail + piece)[-LOOP_TAIL:]
+        if not self.chars:
+            piece = piece.lstrip()
+        if len(self.head) < HEAD:
+            self.head += piece[: HEAD - len(self.head)]
+        solid = piece.rstrip()
+        if solid:
+            self.chars += self._blanks + len(solid)
+            self._blanks = 0
+        if self.chars:
+            self._blanks += len(piece) - len(solid)
+
+    @property
+    def squeeze(self) -> float | None:
+        """How small the tail deflates, 0..1 and a little more; None where it is too short to tell."""
+        if len(self.tail) < LOOP_LEAST:
+            return None
+        tail = self.tail.encode(errors="replace")
+        return len(zlib.compress(tail)) / len(tail)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A tool call as it grows; `arguments` is None once it is too long to keep."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str | None = ""
+
+    @property
+    def good(self) -> bool:
+        if self.arguments is None or not self.name:
+            return bool(self.name)
+        try:
+            return not self.arguments.strip() or isinstance(json.loads(self.arguments), dict)
+        except (ValueError, RecursionError):
+            return False
+
+
+class Tally:
+    """All that the events of one answer have said so far, in one form for all wires.
+
+    A wire's reader calls the methods, `Reading` looks at the result. `parts` counts the pieces that the model itself
+    made, `text_parts` those of text; `whole` says that an event held a plain answer, not a piece of a streamed one.
+    Memory is bounded: `LOOP_TAIL` characters of text and of reasoning, `MAX_ARGUMENTS` of tool arguments.
+    """
+
+    def __init__(self, marks: Sequence[str] = ()) -> None:
+        self.parts = 0
+        self.text_parts = 0
+        self.text = Passage()
+        self.reasoning = Passage()
+        self.end_mark = False
+        self.whole = False
+        self.finish: Finish | None = None
+        self.fault: Fault | None = None
+        self._prompt_tokens: dict[str, int] = {}
+        self.completion_tokens: int | None = None
+        self.marks_returned = 0
+        self._marks = set(marks)
+        self._overlap = max(map(len, self._marks), default=1) - 1
+        self._calls: dict[object, _Call] = {}
+        self._argument_chars = 0
+
+    def add_text(self, piece: object) -> None:
+        """Text (or a refusal) that the model wrote; anything but a non-empty string is nothing."""
+        if not isinstance(piece, str) or not piece:
+            return
+        self.parts += 1
+        self.text_parts += 1
+        self._find_marks(piece)
+        self.text.add(piece)
+
+    def add_reasoning(self, piece: object) -> None:
+        """Text that the model thought; anything but a non-empty string is nothing."""
+        if isinstance(piece, str) and piece:
+            self.parts += 1
+            self.reasoning.add(piece)
+
+    def add_hidden(self) -> None:
+        """A thought that came encrypted."""
+        self.parts += 1
+
+    def add_call(self, place: object, *, id: object = "", name: object = "", arguments: object = "") -> None:  # noqa: A002 # the wires' word
+        """A fragment of the tool call at `place`; the first name stays, arguments are joined."""
+        id = id if isinstance(id, str) else ""  # noqa: A001
+        name = name if isinstance(name, str) else ""
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments)
+        arguments = arguments if isinstance(arguments, str) else ""
+        self.parts += bool(name or arguments)
+        call = self._calls.get(place)
+        # Some hosts give every call the index 0: a new id with a name begins a new one.
+        if call and id and name and call.id and call.id != id:
+            self._calls[("earlier", len(self._calls))] = call
+            call = None
+        if call is None:
+            if len(self._calls) >= MAX_CALLS:
+                return
+            call = self._calls[place] = _Call()
+        call.id = call.id or id
+        call.name = call.name or name
+        self._add_arguments(call, arguments)
+
+    def _add_arguments(self, call: _Call, piece: str) -> None:
+        self._argument_chars += len(piece)
+        if self._argument_chars > MAX_ARGUMENTS:
+            call.arguments = None
+        elif call.arguments is not None:
+            call.arguments += piece
+
+    def add_finish(self, finish: Finish, *, native: bool = False) -> None:
+        """Why the model stopped: the last word counts, but an error stays one.
+
+        `native` says that it is the upstream's own word beside the wire's, of which only errors count.
+        """
+        if native and finish is not Finish.ERROR:
+            return
+        self.end_mark = True
+        if self.finish is not Finish.ERROR:
+            self.finish = finish
+
+    def add_fault(self, fault: Fault) -> None:
+        """What an error says: the first that says something."""
+        if self.fault in (None, Fault.OTHER):
+            self.fault = fault
+
+    def add_usage(self, prompt: object, completion: object, *, part: str = "") -> None:
+        """Counted tokens: of each the last count that isn't zero. `part` names a share of the prompt; shares add up."""
+        if (tokens := _later(prompt, self._prompt_tokens.get(part))) is not None:
+            self._prompt_tokens[part] = tokens
+        self.completion_tokens = _later(completion, self.completion_tokens)
+
+    @property
+    def prompt_tokens(self) -> int | None:
+        """The whole prompt, caches included; None where nothing was counted."""
+        return sum(self._prompt_tokens.values()) if self._prompt_tokens else None
+
+    @property
+    def tool_calls(self) -> int:
+        """How many tool calls were begun."""
+        return len(self._calls)
+
+    @property
+    def bad_tool_calls(self) -> int:
+        """How many of them have no name, or arguments that are no JSON object."""
+        return sum(not call.good for call in self._calls.values())
+
+    @property
+    def squeeze(self) -> float | None:
+        """The smaller squeeze of text and reasoning; None where both are too short."""
+        found = [s for s in (self.text.squeeze, self.reasoning.squeeze) if s is not None]
+        return min(found, default=None)
+
+    def _find_marks(self, piece: str) -> None:
+        joined = (self.text.tail[-self._overlap :] if self._overlap else "") + piece
+        found = {mark for mark in self._marks if mark in joined}
+        self.marks_returned += len(found)
+        self._marks -= found
+
+
+def _later(value: object, earlier: int | None) -> int | None:
+    """The newer of two counts, unless it is none or a mere zero."""
+    if type(value) is int and 0 <= value <= MAX_TOKENS:
+        return value or earlier or 0
+    return earlier
