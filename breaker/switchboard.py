@@ -79,7 +79,8 @@ class Switchboard:
         self._circuits: dict[str, Circuit] = {}
         self._logs: dict[str, Log] = {}
         self._offset_s = 0.0  # the store's clock minus our monotonic one
-        self._read_at: float | None = None  # monotonic
+        self._read_at: float | None = None  # monotonic, as is the next
+        self._looked_at: float | None = None
         self._waiting: deque[tuple[float, Answer]] = deque()
         self.dropped = 0
         self.woken = asyncio.Event()  # set whenever a circuit has moved here or elsewhere
@@ -191,10 +192,16 @@ class Switchboard:
             await self._adopt(name, circuit, now)
         await self._send_waiting()
 
-    async def load_logs(self) -> None:
-        """Read each target's last answers, for those who look; probes and reports keep them fresh from then on."""
-        for name in self._targets:
-            self._logs[name] = (await self._store.look(name)).log
+    async def look_again(self) -> None:
+        """Read each target's last answers for those who look, at most once a second; a store that is gone changes nothing."""
+        if self._looked_at is not None and time.monotonic() - self._looked_at < REFRESH_S:
+            return
+        self._looked_at = time.monotonic()
+        try:
+            for name in self._targets:
+                self._logs[name] = (await self._store.look(name)).log
+        except StoreGoneError as error:
+            _log.warning("store gone, showing what was last known: %s", error)
 
     async def follow(self) -> None:
         """Take over each announced move, until the connection breaks; then the caller calls again."""
