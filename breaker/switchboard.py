@@ -193,7 +193,7 @@ class Switchboard:
         await self._send_waiting()
 
     async def look_again(self) -> None:
-        """Read each target's last answers for those who look, at most once a second; a store that is gone changes nothing."""
+        """Read the last answers for those who look, at most once a second; a store that is gone changes nothing."""
         if self._looked_at is not None and time.monotonic() - self._looked_at < REFRESH_S:
             return
         self._looked_at = time.monotonic()

@@ -1,0 +1,308 @@
+"""When a circuit opens, closes and is held."""
+
+from dataclasses import replace
+
+import pytest
+
+from breaker.answer import Ended
+from breaker.circuit import (
+    Cause,
+    Circuit,
+    Held,
+    Move,
+    State,
+    due,
+    hold,
+    next_due,
+    release,
+    restored,
+    state,
+    until,
+)
+from breaker.log import Log
+from breaker.policy import Policy
+from tests.entries import by_agent, failed, good, probes, refused, reports, silent, slow
+
+POLICY = Policy()
+CLOSED = Circuit(epoch="e", generation=3, moved_at=-1000.0)
+OPEN = Circuit(epoch="e", generation=4, cause=Cause.SLOW, moved_at=1000.0, open_until=1600.0)
+UNVERIFIED = Circuit(epoch="e", generation=5, cause=Cause.UNVERIFIED, moved_at=2000.0)
+
+
+def moved(circuit: Circuit, log: Log, now: float, policy: Policy = POLICY) -> Move:
+    move = due(circuit, log, policy, now)
+    assert move is not None
+    return move
+
+
+@pytest.mark.parametrize(
+    ("log", "cause"),
+    [
+        pytest.param(probes(failed(0), failed(60)), Cause.ERRORS, id="two failed probes"),
+        pytest.param(probes(slow(0), slow(60)), Cause.SLOW, id="two slow probes"),
+        pytest.param(probes(silent(40), silent(85)), Cause.SLOW, id="two silences of 40 s"),
+        pytest.param(probes(slow(0), failed(60)), Cause.ERRORS, id="slow, error"),
+        pytest.param(probes(failed(0), slow(60)), Cause.ERRORS, id="error, slow"),
+        pytest.param(probes(failed(0), refused(30), failed(60)), Cause.ERRORS, id="a caller's fault between them"),
+        pytest.param(reports(failed(0), failed(60)), Cause.ERRORS, id="two failed reports"),
+        pytest.param(
+            Log(probes=(failed(30, confirms="r1"),), reports=(by_agent(failed(20, name="r1")),)),
+            Cause.ERRORS,
+            id="a bad report and the bad probe that confirms it",
+        ),
+        pytest.param(
+            Log(
+                probes=(slow(70, confirms="r1"),),
+                reports=(by_agent(slow(20, name="r1")), by_agent(good(30, name="r2"))),
+            ),
+            Cause.SLOW,
+            id="good reports after the one that asked don't hide it",
+        ),
+    ],
+)
+def test_a_circuit_opens_for_ten_minutes(log: Log, cause: Cause) -> None:
+    move = moved(CLOSED, log, now=90.0)
+
+    assert (move.before, move.after, move.cause) == (State.CLOSED, State.OPEN, cause)
+    assert move.circuit == replace(CLOSED, generation=4, cause=cause, moved_at=90.0, open_until=690.0)
+    assert len(move.answers) == 2
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(Log(), id="nothing known"),
+        pytest.param(probes(failed(60)), id="one failure"),
+        pytest.param(probes(failed(0), good(30), failed(60)), id="a good one between"),
+        pytest.param(probes(failed(-100), failed(60)), id="too far apart"),
+        pytest.param(probes(failed(-90), failed(-70)), id="too long ago"),
+        pytest.param(Log(probes=(failed(60),), reports=(by_agent(failed(50)),)), id="one of each without a link"),
+        pytest.param(
+            Log(probes=(failed(60, confirms="r1"),), reports=(by_agent(good(50, name="r1")),)), id="confirms a good one"
+        ),
+        pytest.param(Log(probes=(failed(60, confirms="gone"),)), id="confirms what the log no longer has"),
+        pytest.param(probes(failed(0), failed(200)), id="the second one lies in the future"),
+        pytest.param(probes(refused(0), refused(60)), id="caller's faults"),
+    ],
+)
+def test_a_circuit_stays_closed(log: Log) -> None:
+    assert due(CLOSED, log, POLICY, now=90.0) is None
+
+
+def test_answers_to_requests_that_began_before_the_last_move_move_nothing() -> None:
+    circuit = replace(CLOSED, cause=Cause.RECOVERED, moved_at=70.0)
+
+    assert due(circuit, probes(failed(80, began=60), failed(85, began=69.9)), POLICY, now=90.0) is None
+
+
+def test_each_number_of_a_row_counts_its_own_kind_and_the_larger_counts_mixed_ones() -> None:
+    policy = replace(POLICY, slow_row=3, errors_row=2)
+
+    assert due(CLOSED, probes(slow(0), slow(30)), policy, now=90.0) is None
+    assert due(CLOSED, probes(failed(0), slow(30)), policy, now=90.0) is None
+    assert moved(CLOSED, probes(slow(0), failed(30), failed(60)), 90.0, policy).cause is Cause.ERRORS
+    assert moved(CLOSED, probes(slow(0), failed(30), slow(60)), 90.0, policy).cause is Cause.ERRORS
+    assert moved(CLOSED, probes(slow(0), slow(30), slow(60)), 90.0, policy).cause is Cause.SLOW
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(probes(good(1100), good(1160)), id="good probes"),
+        pytest.param(probes(failed(1100), failed(1599)), id="bad probes"),
+        pytest.param(reports(good(1590), good(1595)), id="good reports"),
+    ],
+)
+def test_nothing_shortens_or_lengthens_a_hold(log: Log) -> None:
+    assert due(OPEN, log, POLICY, now=1599.9) is None
+    assert state(OPEN, 1599.9) is State.OPEN
+    assert until(OPEN, 1599.9) == 1600.0
+
+
+def test_when_the_hold_is_over_it_is_half_open_without_any_write() -> None:
+    assert due(OPEN, probes(failed(1590)), POLICY, now=1600.0) is None
+    assert state(OPEN, 1600.0) is State.HALF_OPEN
+    assert until(OPEN, 1600.0) is None
+
+
+def test_two_good_quick_fresh_probes_close_it_when_the_hold_ends() -> None:
+    move = moved(OPEN, probes(good(1500), good(1560)), 1600.0)
+
+    assert (move.before, move.after, move.cause) == (State.HALF_OPEN, State.CLOSED, Cause.RECOVERED)
+    assert move.circuit == replace(OPEN, generation=5, cause=Cause.RECOVERED, moved_at=1600.0, open_until=None)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(probes(good(1590)), id="one good probe"),
+        pytest.param(probes(good(1550), slow(1595)), id="the newest was slow"),
+        pytest.param(probes(failed(1550), good(1595)), id="the one before failed"),
+        pytest.param(probes(good(1010, began=990), good(1595)), id="one began before the move"),
+        pytest.param(probes(good(1380), good(1440)), id="the newest is stale"),
+        pytest.param(Log(probes=(good(1590),), reports=(by_agent(good(1595)), by_agent(good(1598)))), id="reports"),
+    ],
+)
+def test_it_stays_half_open(log: Log) -> None:
+    assert due(OPEN, log, POLICY, now=1600.0) is None
+
+
+def test_one_bad_probe_while_half_open_opens_it_for_another_hold() -> None:
+    move = moved(OPEN, probes(good(1590), failed(1605)), 1605.0)
+
+    assert (move.before, move.after, move.cause) == (State.HALF_OPEN, State.OPEN, Cause.ERRORS)
+    assert move.circuit.open_until == 2205.0
+
+
+def test_a_bad_probe_that_counted_during_the_hold_does_not_open_it_again() -> None:
+    assert due(OPEN, probes(failed(1599)), POLICY, now=1601.0) is None
+
+
+def test_a_silent_monitor_closes_it_unverified_when_the_hold_ends() -> None:
+    move = moved(OPEN, probes(failed(1400)), 1600.0)
+
+    assert (move.after, move.cause) == (State.CLOSED, Cause.UNVERIFIED)
+
+
+def test_probes_that_tell_nothing_are_silence_too() -> None:
+    assert moved(OPEN, probes(refused(1550), refused(1595)), 1600.0).cause is Cause.UNVERIFIED
+
+
+def test_without_probing_it_closes_unverified_at_the_end_of_the_hold() -> None:
+    assert moved(OPEN, probes(failed(1599)), 1600.0, replace(POLICY, probing=False)).cause is Cause.UNVERIFIED
+
+
+def test_for_a_minute_after_an_unverified_close_one_bad_answer_opens_it() -> None:
+    assert moved(UNVERIFIED, reports(failed(2050)), 2060.0).cause is Cause.ERRORS
+    assert due(UNVERIFIED, reports(failed(2050)), POLICY, now=2060.1) is None
+
+
+def test_a_hold_by_hand_lies_over_the_automatic_part_which_goes_on_underneath() -> None:
+    held = hold(CLOSED, 100.0, opened=False, who="ann", why="deploy", until=400.0)
+
+    assert (held.before, held.after, held.cause) == (State.CLOSED, State.HELD_CLOSED, Cause.MANUAL)
+    assert until(held.circuit, 200.0) == 400.0
+    underneath = moved(held.circuit, probes(failed(130), failed(190)), 200.0)
+    assert (underneath.before, underneath.after) == (State.HELD_CLOSED, State.HELD_CLOSED)
+    assert state(underneath.circuit, 400.0) is State.OPEN
+
+
+def test_a_hold_by_hand_ends_by_itself() -> None:
+    held = hold(CLOSED, 100.0, opened=True, who="ann", why="deploy", until=400.0).circuit
+
+    assert state(held, 399.9) is State.HELD_OPEN
+    assert due(held, Log(), POLICY, now=399.9) is None
+    assert state(held, 400.0) is State.CLOSED
+    over = moved(held, Log(), 400.0)
+    assert (over.cause, over.circuit.held, over.circuit.generation) == (Cause.HOLD_OVER, None, 5)
+
+
+def test_releasing_a_hold_leaves_what_is_underneath() -> None:
+    held = hold(OPEN, 1100.0, opened=False, who="ann", why="try it", until=1500.0).circuit
+
+    back = release(held, 1200.0, who="bob", why="enough")
+
+    assert back is not None
+    assert (back.before, back.after, back.circuit.cause) == (State.HELD_CLOSED, State.OPEN, Cause.SLOW)
+
+
+def test_there_is_nothing_to_release_where_nothing_is_held() -> None:
+    assert release(OPEN, 1200.0, who="bob", why="enough") is None
+
+
+def test_which_states_let_agents_through() -> None:
+    assert [s for s in State if s.passes] == [State.CLOSED, State.HELD_CLOSED]
+
+
+@pytest.mark.parametrize(
+    ("circuit", "now", "moment"),
+    [
+        pytest.param(CLOSED, 90.0, None, id="closed waits for answers"),
+        pytest.param(OPEN, 1100.0, 1180.0, id="open without a probe: the monitor's silence"),
+        pytest.param(OPEN, 1200.0, 1600.0, id="open: the end of the hold"),
+        pytest.param(OPEN, 1700.0, None, id="half-open: nothing but probes"),
+        pytest.param(
+            replace(CLOSED, held=Held(opened=True, who="a", why="b", since=80.0, until=95.0)), 90.0, 95.0, id="held"
+        ),
+    ],
+)
+def test_the_clock_may_move_a_circuit_at(circuit: Circuit, now: float, moment: float | None) -> None:
+    assert next_due(circuit, Log(), POLICY, now) == moment
+
+
+def test_a_half_open_circuit_is_due_when_its_monitor_has_been_silent_long_enough() -> None:
+    assert next_due(OPEN, probes(good(1590)), POLICY, 1601.0) == 1770.0
+    assert moved(OPEN, probes(good(1590)), 1770.0).cause is Cause.UNVERIFIED
+
+
+def test_a_clock_that_goes_back_never_makes_a_hold_longer_than_it_was_made() -> None:
+    move = moved(OPEN, Log(), now=500.0)
+
+    assert (move.cause, move.after) == (Cause.CLOCK, State.OPEN)
+    assert move.circuit == replace(OPEN, generation=5, moved_at=500.0, open_until=1100.0)
+    assert due(move.circuit, Log(), POLICY, now=500.0) is None
+
+
+def test_a_clock_that_goes_back_shifts_a_hold_by_hand_too() -> None:
+    held = hold(CLOSED, 1000.0, opened=True, who="ann", why="deploy", until=1400.0).circuit
+
+    shifted = moved(held, Log(), now=100.0).circuit
+
+    assert shifted.held == Held(opened=True, who="ann", why="deploy", since=100.0, until=500.0)
+
+
+def test_a_clock_that_goes_forward_ends_a_hold_but_closes_only_on_evidence() -> None:
+    assert state(OPEN, 5200.0) is State.HALF_OPEN
+    assert moved(OPEN, probes(good(1100), good(1160)), 5200.0).cause is Cause.UNVERIFIED
+
+
+def test_a_store_that_has_lost_everything_gets_an_open_circuit_back_with_its_old_end() -> None:
+    back = restored(OPEN, Circuit(), now=1200.0)
+
+    assert back == Circuit(epoch="", generation=5, cause=Cause.SLOW, moved_at=1000.0, open_until=1600.0)
+
+
+def test_a_store_that_has_fallen_back_behind_a_move_gets_it_back() -> None:
+    assert restored(OPEN, replace(OPEN, generation=3, open_until=None, cause=None, moved_at=0.0), 1200.0) is not None
+
+
+def test_a_forgotten_hold_by_hand_is_put_back() -> None:
+    held = hold(CLOSED, 100.0, opened=True, who="ann", why="deploy", until=400.0).circuit
+
+    back = restored(held, Circuit(epoch="new", generation=9), now=200.0)
+
+    assert back is not None
+    assert (back.epoch, back.generation, back.held, back.open_until) == ("new", 10, held.held, None)
+
+
+@pytest.mark.parametrize(
+    ("known", "found", "now"),
+    [
+        pytest.param(OPEN, replace(CLOSED, generation=9), 1200.0, id="it has moved on in the same epoch"),
+        pytest.param(OPEN, replace(OPEN, epoch="new"), 1200.0, id="the store knows an open circuit of its own"),
+        pytest.param(OPEN, Circuit(), 1600.0, id="the hold is over"),
+        pytest.param(CLOSED, Circuit(), 1200.0, id="closed is nothing to put back"),
+    ],
+)
+def test_nothing_is_put_back_where_nothing_is_lost(known: Circuit, found: Circuit, now: float) -> None:
+    assert restored(known, found, now) is None
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        pytest.param(
+            Log(probes=(silent(85, confirms="r1"),), reports=(by_agent(slow(40, name="r1")),)),
+            "2 in a row with no first byte within 40 s: first byte after 43.0 s (report), "
+            "40.0 s and still silent (probe)",
+            id="slow",
+        ),
+        pytest.param(
+            probes(failed(20), failed(60, status=None, ended=Ended.UNREACHABLE)),
+            "2 bad answers in a row: http_error (500) (probe), connect_error (probe)",
+            id="errors",
+        ),
+    ],
+)
+def test_a_move_says_why_in_plain_words(log: Log, words: str) -> None:
+    assert moved(CLOSED, log, 90.0).why == words
