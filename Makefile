@@ -1,0 +1,50 @@
+# `make` alone lists the targets. Each makes the environment that it needs first, in .venv.
+# PYTHON=python3.13 chooses the interpreter, ARGS="…" is handed on to the command.
+.DEFAULT_GOAL := help
+.PHONY: help run test soak check bench fmt clean environment-run environment-dev
+MAKEFLAGS += --no-print-directory
+unexport PYTHONHOME PYTHONPATH VIRTUAL_ENV
+export PYTHON
+
+bin := .venv/bin
+pure := --include='breaker/*.py,breaker/wire/*' --omit=breaker/switchboard.py
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+run: environment-run ## Start the service: firstbyte.yaml if it is here, else three simulated providers
+	@exec $(bin)/firstbyte run $(ARGS)
+
+test: environment-dev ## Run all tests and see that every branch of the pure files is covered; with ARGS only those
+ifdef ARGS
+	@$(bin)/pytest $(ARGS)
+else
+	@$(bin)/pytest -n 3 --cov
+	@$(bin)/coverage report $(pure) --fail-under=100 >/dev/null || { $(bin)/coverage report $(pure); \
+	echo "firstbyte: the pure files must be covered to the last branch" >&2; exit 1; }
+endif
+
+soak: environment-dev ## Run the tests that wait for minutes
+	@$(bin)/pytest -m soak $(ARGS)
+
+check: environment-dev ## Check lint, format, types, contracts and the lock
+	$(bin)/ruff check
+	$(bin)/ruff format --check
+	$(bin)/mypy
+	$(bin)/lint-imports
+	$(bin)/uv lock --check --offline
+
+bench: environment-dev ## Run every script in benchmarks/
+	@set -- benchmarks/[a-z]*.py; [ -e "$$1" ] || { echo "There are no benchmarks yet."; exit 0; }; \
+	for script; do echo "== $$script"; $(bin)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS) || exit; done
+
+fmt: environment-dev ## Format the code and mend what ruff can mend
+	$(bin)/ruff format
+	$(bin)/ruff check --fix
+
+clean: ## Remove .venv, caches and built files; keeps firstbyte.yaml
+	rm -rf .venv .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+environment-run environment-dev: environment-%:
+	@tools/environment $*
