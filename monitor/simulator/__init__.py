@@ -1,0 +1,20 @@
+"""Providers that misbehave on request, in the wires `openai-chat` and `anthropic-messages`."""
+
+from monitor.simulator.behaviour import MEANINGS, STATUSES, Behaviour, BehaviourName
+from monitor.simulator.record import Asked, Attempt, End
+from monitor.simulator.replay import Replay, Row, pick
+from monitor.simulator.server import Simulator
+
+__all__ = [
+    "MEANINGS",
+    "STATUSES",
+    "Asked",
+    "Attempt",
+    "Behaviour",
+    "BehaviourName",
+    "End",
+    "Replay",
+    "Row",
+    "Simulator",
+    "pick",
+]
