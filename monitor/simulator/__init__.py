@@ -1,6 +1,7 @@
 """Providers that misbehave on request, in the wires `openai-chat` and `anthropic-messages`."""
 
 from monitor.simulator.behaviour import MEANINGS, STATUSES, Behaviour, BehaviourName
+from monitor.simulator.foreground import read_target, simulate
 from monitor.simulator.record import Asked, Attempt, End
 from monitor.simulator.replay import Replay, Row, pick
 from monitor.simulator.server import Simulator
@@ -17,4 +18,6 @@ __all__ = [
     "Row",
     "Simulator",
     "pick",
+    "read_target",
+    "simulate",
 ]

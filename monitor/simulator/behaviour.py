@@ -1,7 +1,6 @@
 """What a simulated provider can be told to do, and the numbers that go with it."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -135,6 +134,8 @@ class Behaviour:
 
 _WHOLE = ("answer_tokens", "tokens", "keep_tokens", "status")
 _OPTIONAL = ("headers_s", "silence_s", "retry_after_s")
+_MOST_OTHERS = 1_000_000
+_MOST = {"spread": 5, "tokens_per_s": 10_000, "answer_tokens": 100_000, "tokens": 100_000}
 _NUMBERS = tuple(field.name for field in fields(Behaviour) if field.name not in ("name", "phrase"))
 
 
@@ -158,5 +159,6 @@ def _check_number(name: str, value: object, *, whole: bool, optional: bool) -> N
     kinds = (int,) if whole else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds):
         raise ValueError(f"{name} must be a {'whole ' if whole else ''}number, not {value!r}")  # noqa: TRY004  # a fault of a value, as read says
-    if not (math.isfinite(value) and value >= 0):
-        raise ValueError(f"{name} must be 0 or more, not {value!r}")
+    most = _MOST.get(name, _MOST_OTHERS)
+    if not 0 <= value <= most:
+        raise ValueError(f"{name} must be from 0 to {most}, not {value!r}")

@@ -45,6 +45,6 @@ async def send(
 
 async def _say(connection: Connection, status: int, content_type: str, body: bytes, *, keep_alive: bool) -> None:
     head = Head(at_s=0.0, status=status, content_type=content_type, length=len(body))
-    await connection.send(head_bytes(head, keep_alive=keep_alive, speed=1.0, request_id="simulator") + body)
+    await connection.send(head_bytes(head, keep_alive=keep_alive) + body)
     if not keep_alive:
         await connection.end()

@@ -12,6 +12,8 @@ from monitor.simulator.steps import Head
 MAX_HEAD_BYTES = 64 * 1024
 MAX_BODY_BYTES = 10 * 1024 * 1024
 
+_MAX_DIGITS = 18
+
 
 class HttpError(Exception):
     """The bytes are no request that can be answered further; the connection ends after the answer."""
@@ -59,17 +61,16 @@ async def read_body(request: Request, reader: asyncio.StreamReader, writer: asyn
     if "chunked" in request.headers.get("transfer-encoding", "").lower():
         return await _read_chunks(reader)
     length = request.headers.get("content-length", "0")
-    if not (length.isascii() and length.isdigit()):
-        raise HttpError(400, f"content-length {length!r} is not a number.")
+    if not (length.isascii() and length.isdigit() and len(length) <= _MAX_DIGITS):
+        raise HttpError(400, "content-length is not a number, or far too large a one.")
     return await reader.readexactly(_allowed(int(length)))
 
 
-def head_bytes(head: Head, *, keep_alive: bool, speed: float, request_id: str) -> bytes:
+def head_bytes(head: Head, *, keep_alive: bool, speed: float = 1.0) -> bytes:
     """Return the bytes of a head; a Retry-After is divided by `speed` and rounded up to a whole second."""
     lines = [f"HTTP/1.1 {head.status} {_reason(head.status)}", f"content-type: {head.content_type}"]
     lines.append("transfer-encoding: chunked" if head.length is None else f"content-length: {head.length}")
     lines.append(f"connection: {'keep-alive' if keep_alive else 'close'}")
-    lines.append(f"x-request-id: {request_id}")
     if head.retry_after_s is not None:
         lines.append(f"retry-after: {max(1, math.ceil(head.retry_after_s / speed))}")
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
@@ -87,7 +88,10 @@ def _parse(head: bytes) -> Request:
         raise HttpError(400, "This is no HTTP/1.1 request.")
     pairs = [line.partition(":") for line in lines]
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
-    address = urlsplit(words[1])
+    try:
+        address = urlsplit(words[1])
+    except ValueError:
+        raise HttpError(400, "The path can't be read.") from None
     return Request(
         method=words[0],
         path=address.path,

@@ -84,6 +84,7 @@ class Listener:
         self._server: asyncio.Server | None = None
         self._tasks: dict[asyncio.Task[None], Connection] = {}
         self._stopped = False
+        self._switching = asyncio.Lock()
 
     @property
     def url(self) -> str:
@@ -92,18 +93,20 @@ class Listener:
 
     async def accept(self) -> None:
         """Take connections; changes nothing where they are taken already. Raises `OSError` where the port is taken."""
-        if self._server is None:
-            loop = asyncio.get_running_loop()
-            bound, self._socket = self._socket or self._bound(), None
-            self._server = await loop.create_server(self._line, sock=bound, backlog=_BACKLOG)
+        async with self._switching:
+            if self._server is None:
+                loop = asyncio.get_running_loop()
+                bound, self._socket = self._socket or self._bound(), None
+                self._server = await loop.create_server(self._line, sock=bound, backlog=_BACKLOG)
 
     async def refuse(self) -> None:
         """Refuse new connections and end those that carry no request at the moment, before it returns."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        if self._socket is None:
-            self._socket = self._bound()
+        async with self._switching:
+            if self._server is not None:
+                self._server.close()
+                self._server = None
+            if self._socket is None:
+                self._socket = self._bound()
         idle = [task for task, connection in self._tasks.items() if connection.idle]
         for task in idle:
             task.cancel()

@@ -8,28 +8,31 @@ from monitor.simulator.record import Attempt, End
 from monitor.simulator.steps import Body, Cut, Hang, Head, Reset, Step
 
 
-class Player:
-    """Plays one answer and notes in its attempt when what was really sent; `speed` divides all times."""
+async def play(
+    steps: Iterator[Step], connection: Connection, attempt: Attempt, *, speed: float, keep_alive: bool
+) -> bool:
+    """Send an answer and note in its attempt when what really went out; `speed` divides all times.
 
-    def __init__(self, connection: Connection, attempt: Attempt, *, speed: float, keep_alive: bool, request_id: str):
+    Return whether the connection may carry another request.
+    """
+    try:
+        end = await _Player(connection, attempt, speed, keep_alive=keep_alive).play(steps)
+    except (ClientGoneError, OSError):
+        end = End.CLIENT_GONE
+    attempt.end = end
+    attempt.end_s = attempt.elapsed()
+    return end is End.COMPLETE and keep_alive
+
+
+class _Player:
+    def __init__(self, connection: Connection, attempt: Attempt, speed: float, *, keep_alive: bool) -> None:
         self._connection = connection
         self._attempt = attempt
         self._speed = speed
         self._keep_alive = keep_alive
-        self._request_id = request_id
         self._chunked = False
 
-    async def play(self, steps: Iterator[Step]) -> bool:
-        """Play all steps; return whether the connection may carry another request."""
-        try:
-            end = await self._steps(steps)
-        except (ClientGoneError, OSError):
-            end = End.CLIENT_GONE
-        self._attempt.end = end
-        self._attempt.end_s = self._attempt.elapsed()
-        return end is End.COMPLETE and self._keep_alive
-
-    async def _steps(self, steps: Iterator[Step]) -> End:
+    async def play(self, steps: Iterator[Step]) -> End:
         for step in steps:
             if isinstance(step, Hang):
                 await self._connection.pause(None)
@@ -54,9 +57,7 @@ class Player:
     async def _send_head(self, head: Head) -> None:
         self._chunked = head.length is None
         self._attempt.headers_s = self._attempt.elapsed()
-        await self._connection.send(
-            head_bytes(head, keep_alive=self._keep_alive, speed=self._speed, request_id=self._request_id)
-        )
+        await self._connection.send(head_bytes(head, keep_alive=self._keep_alive, speed=self._speed))
 
     async def _send_body(self, body: Body) -> None:
         sent_s = self._attempt.elapsed()

@@ -11,7 +11,7 @@ from monitor.simulator.exchange import body_of, send
 from monitor.simulator.http import HttpError, Request
 from monitor.simulator.listener import Connection
 from monitor.simulator.parts import JSON
-from monitor.simulator.player import Player
+from monitor.simulator.player import play
 from monitor.simulator.question import Question, RefusalError, Reply
 from monitor.simulator.record import Attempt, Record
 from monitor.simulator.replay import Replay, Replaying
@@ -85,30 +85,34 @@ class Provider:
         if request.method != "POST" or request.path not in BY_PATH:
             raise RefusalError(404, f"There is no {request.method} {request.path} here.")
         question = wire.read(request.headers, body)
-        target = self.targets.get(question.model)
-        if target is None:
-            raise RefusalError(404, f"The model {question.model!r} does not exist.")
-        return await self._play(request, question, wire, target, connection)
-
-    async def _play(
-        self, request: Request, question: Question, wire: Wire, target: SimulatedTarget, connection: Connection
-    ) -> bool:
-        behaviour = target.next(self.speed)
+        target, behaviour = self._meets(question.model)
         attempt = Attempt(
             behaviour=behaviour.name,
             stream=question.stream,
             prompt_tokens=question.prompt_tokens,
             connection=connection.serial,
         )
-        serial = f"{self.chance.getrandbits(96):024x}"
-        reply = Reply(serial=serial, created=int(attempt.asked_time), question=question)
-        steps = script(Scene(behaviour=behaviour, reply=reply, wire=wire, chance=self.chance))
-        player = Player(connection, attempt, speed=self.speed, keep_alive=request.keep_alive, request_id=serial)
+        steps = script(self._scene(question, behaviour, wire))
         target.record.add(attempt)
         try:
-            return await player.play(steps)
+            return await play(steps, connection, attempt, speed=self.speed, keep_alive=request.keep_alive)
         finally:
             target.record.change()
+
+    def _meets(self, asked_model: str) -> tuple[SimulatedTarget, Behaviour]:
+        model, _, wish = asked_model.partition("#")
+        target = self.targets.get(model)
+        if target is None:
+            raise RefusalError(404, f"The model {model!r} does not exist.")
+        try:
+            return target, Behaviour.parse(wish) if wish else target.next(self.speed)
+        except ValueError as fault:
+            raise RefusalError(400, f"model: {fault}") from None
+
+    def _scene(self, question: Question, behaviour: Behaviour, wire: Wire) -> Scene:
+        serial = f"{self.chance.getrandbits(96):024x}"
+        reply = Reply(serial=serial, created=int(time.time()), question=question)
+        return Scene(behaviour=behaviour, reply=reply, wire=wire, chance=self.chance)
 
 
 def by_name(targets: Mapping[str, Behaviour | Replay]) -> Mapping[str, Sequence[SimulatedTarget]]:

@@ -101,6 +101,7 @@ def _read(line: Mapping[str, str | None], number: int) -> _Line:
         at_s, first_byte_s = _number(line, "at_s"), _number(line, "first_byte_s", seconds)
         done_at_s = _number(line, "done_at_s") if at_s is None else at_s
         behaviour = Behaviour.parse(line.get("behaviour") or BehaviourName.HEALTHY)
+        replace(behaviour, first_byte_s=first_byte_s or 0.0)  # refuses a latency that can't be
     except ValueError as fault:
         raise ValueError(f"line {number}: {fault}") from None
     if done_at_s is None or first_byte_s is None or (at_s is None and seconds is None):

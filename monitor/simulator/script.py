@@ -29,6 +29,7 @@ from monitor.simulator.steps import Body, Cut, Hang, Head, Reset, Scene, Step
 
 _PAGE = b"<!doctype html>\n<html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>\n"
 _BYTES_PER_TOKEN = 4
+_MOST_PLAIN_TOKENS = 200_000  # a plain answer is built in memory before it goes out
 
 
 def script(scene: Scene) -> Iterator[Step]:
@@ -175,6 +176,8 @@ def _flow(scene: Scene) -> Iterator[Step]:
 
 def _for_seconds(scene: Scene, words: Iterator[str]) -> Iterator[Step]:
     count = math.ceil(scene.behaviour.seconds * scene.behaviour.tokens_per_s)
+    if not scene.reply.question.stream:
+        count = min(count, _MOST_PLAIN_TOKENS)
     return answer(scene, first_byte_s(scene), itertools.islice(words, count))
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -23,7 +23,8 @@ class Simulator:
 
     `targets` are names such as `zai/glm-5.3-flash`, healthy or with the behaviour that a mapping gives each. Ports
     not named in `ports` (by provider) are free ones. A provider named in `keys` answers 401 to any other key. `speed`
-    divides every delay: 20.0 makes 40 s last 2 s. `seed` makes the spread of latencies repeatable. Each port carries
+    divides every delay: 20.0 makes 40 s last 2 s. A request for the model `name#stall,tokens=3` meets that behaviour
+    whatever the target's own is. `seed` makes the spread of latencies repeatable. Each port carries
     `connections` connections at most and resets the rest.
 
     Use it as an async context manager, or call `start` and `stop`. Raises `ValueError` for a name or behaviour that
@@ -98,6 +99,10 @@ class Simulator:
         """The names of the targets."""
         return tuple(self._targets)
 
+    def targets_of(self, provider: str) -> tuple[str, ...]:
+        """Return the names of a provider's targets. Raises `KeyError` for an unknown one."""
+        return tuple(target.name for target in self._providers[provider].targets.values())
+
     @property
     def control_url(self) -> str:
         """Where the control interface answers, whatever the providers do."""
@@ -134,10 +139,17 @@ class Simulator:
 
     async def until_asked(self, target: str, count: int) -> Asked:
         """Wait, without a limit of its own, until a target has been asked so often in all."""
+        return await self.until(target, lambda asked: asked.count >= count)
+
+    async def until(self, target: str, met: Callable[[Asked], bool]) -> Asked:
+        """Wait, without a limit of its own, until what a target was asked meets a condition.
+
+        It is looked at whenever an attempt begins or ends.
+        """
         record = self._targets[target].record
-        while record.asked().count < count:
+        while not met(asked := record.asked()):
             await record.changed()
-        return record.asked()
+        return asked
 
     async def _open(self, name: str) -> None:
         if self._providers[name].refused:
