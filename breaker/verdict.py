@@ -58,6 +58,14 @@ class Judgement:
 MIN_JUDGED_PROMPT_BYTES = 4_000
 # No language has more bytes a token than 9.4 (measured with eight tokenizers); twice that means that half went unread.
 MAX_BYTES_PER_TOKEN = 20
+# A host whose window was too small says half of the window and two as its count, when it cuts what it was sent
+# (seen: 2050, 2051, 32770); it still leaves less than a token for so many bytes.
+CUT_COUNTS = frozenset({2051, *(2**power + 2 for power in range(11, 18))})
+MAX_BYTES_PER_CUT_TOKEN = 10
+# A phrase shorter than this comes in one piece from a model as well.
+MIN_PIECE_CHARS = 40
+# Who counts differently by a few tokens has still reached the limit.
+NEAR_LIMIT = 0.95
 # A tail that deflates to less than this share repeats itself; ordinary prose stays above 0.3.
 LOOP_SQUEEZE = 0.1
 
@@ -137,6 +145,8 @@ def _error_event(a: Answer) -> Judgement | None:
     """An error inside a body whose status said that all was well."""
     if a.fault is not None:
         blame = _BY_FAULT[a.fault].blame if a.fault in _BY_FAULT else _F
+        if a.fault is Fault.FILTERED and a.first_byte_s is not None:
+            blame = _I  # what was filtered is the answer, not the prompt
         return Judgement(Verdict.ERROR_EVENT, blame, f"an error ({a.fault.value}) inside a 200")
     if a.finish is Finish.ERROR:
         return Judgement(Verdict.ERROR_EVENT, _F, "the model's turn was ended by an error")
@@ -144,7 +154,8 @@ def _error_event(a: Answer) -> Judgement | None:
 
 
 def _silence(a: Answer) -> Judgement | None:
-    if a.ended is not Ended.SILENCE:
+    """Silence after the end mark is no fault: the answer was there."""
+    if a.ended is not Ended.SILENCE or a.end_mark:
         return None
     if a.first_byte_s is None:
         return Judgement(Verdict.TIMEOUT_FIRST_BYTE, _F, f"nothing of an answer within {a.seconds:.1f} s")
@@ -158,11 +169,14 @@ def _foreign_body(a: Answer) -> Judgement | None:
 
 
 def _unprocessed(a: Answer) -> Judgement | None:
-    if a.prompt_bytes and a.prompt_tokens is not None and a.prompt_bytes >= MIN_JUDGED_PROMPT_BYTES:
-        # 0 and 1 are what gateways write that don't count at all.
-        if 1 < a.prompt_tokens < a.prompt_bytes / MAX_BYTES_PER_TOKEN:
-            why = f"{a.prompt_tokens} prompt tokens counted for {a.prompt_bytes} bytes: most of it went unread"
-            return Judgement(Verdict.UNPROCESSED, _F, why)
+    # 0 and 1 are what gateways write that don't count at all.
+    if not a.prompt_bytes or a.prompt_bytes < MIN_JUDGED_PROMPT_BYTES or a.prompt_tokens is None or a.prompt_tokens < 2:
+        return None
+    bytes_per_token = a.prompt_bytes / a.prompt_tokens
+    cut = a.prompt_tokens in CUT_COUNTS and bytes_per_token > MAX_BYTES_PER_CUT_TOKEN
+    if cut or bytes_per_token > MAX_BYTES_PER_TOKEN:
+        why = f"{a.prompt_tokens} prompt tokens counted for {a.prompt_bytes} bytes: most of it went unread"
+        return Judgement(Verdict.UNPROCESSED, _F, why)
     return None
 
 
@@ -171,9 +185,11 @@ def _gateway_text(a: Answer) -> Judgement | None:
     if a.phrase is None:
         return None
     uncounted = not a.prompt_tokens and not a.completion_tokens
-    if uncounted or a.deltas == 1 or (a.marks_sent and not a.marks_returned):
+    one_piece = a.deltas == 1 and (a.text_chars or 0) >= MIN_PIECE_CHARS
+    unmarked = a.marks_sent and not a.marks_returned
+    if uncounted or one_piece or unmarked:
         return Judgement(Verdict.GATEWAY_TEXT, _F, f"a gateway's own words ({a.phrase}) instead of the model's")
-    return None
+    return Judgement(Verdict.GATEWAY_TEXT, _I, f"a gateway's words ({a.phrase}), or the model quotes them")
 
 
 def _loop(a: Answer) -> Judgement | None:
@@ -198,21 +214,35 @@ def _cut(a: Answer) -> Judgement | None:
 
 def _is_cut(a: Answer) -> bool:
     """Broken off; an end without an end mark is only a cut where anything of an answer had come."""
+    if a.end_mark:
+        return False
     return a.ended is Ended.RESET or (a.end_mark is False and a.first_byte_s is not None)
 
 
 def _finish(a: Answer) -> Judgement | None:
-    if a.finish is Finish.LENGTH:
-        own = a.max_tokens is None or a.completion_tokens is None or a.completion_tokens >= a.max_tokens
-        whose = "the caller's own" if own else "the provider's"
-        return Judgement(Verdict.LENGTH, _C if own else _F, f"ended at {whose} limit of tokens")
+    if a.finish is Finish.LENGTH or (a.bad_tool_calls and _at_own_limit(a)):
+        whose = "the provider's" if _at_own_limit(a) is False or _fills_window(a) else "the caller's own"
+        return Judgement(Verdict.LENGTH, _F if whose == "the provider's" else _C, f"ended at {whose} limit of tokens")
     if a.finish is Finish.FILTERED:
         return Judgement(Verdict.FILTERED, _I, "the provider's filter ended the answer")
     return None
 
 
+def _at_own_limit(a: Answer) -> bool | None:
+    """Whether the caller's own limit was reached; None if that isn't known."""
+    if a.max_tokens is None or a.completion_tokens is None:
+        return None
+    return a.completion_tokens >= a.max_tokens * NEAR_LIMIT
+
+
+def _fills_window(a: Answer) -> bool:
+    """Whether prompt and answer together fill a window of a round size, with no limit of the caller's known."""
+    total = (a.prompt_tokens or 0) + (a.completion_tokens or 0)
+    return a.max_tokens is None and total >= 2048 and total & (total - 1) == 0
+
+
 def _malformed(a: Answer) -> Judgement | None:
-    if a.bad_tool_calls:
+    if a.bad_tool_calls and not (_is_cut(a) or a.finish is Finish.LENGTH or _at_own_limit(a)):
         return Judgement(Verdict.MALFORMED, _F, "a tool call whose arguments can't be read")
     if a.broken and not a.text_chars and not a.tool_calls:
         return Judgement(Verdict.MALFORMED, _F, "nothing in the body could be read")
@@ -232,11 +262,11 @@ _RULES: tuple[Callable[[Answer], Judgement | None], ...] = (
     _http_status,
     _unreachable,
     _error_event,
+    _loop,
     _silence,
     _foreign_body,
     _unprocessed,
     _gateway_text,
-    _loop,
     _malformed,
     _empty,
     _cut,

@@ -5,7 +5,7 @@ from breaker.wire.shape import items, mapping
 from breaker.wire.signs import finish_of
 from breaker.wire.tally import Tally
 
-END_WORD = ""
+END_WORD: str | None = None
 
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
@@ -37,8 +37,8 @@ def key_headers(key: str) -> dict[str, str]:
     return {"x-api-key": key}
 
 
-def read(event: dict[str, object], tally: Tally) -> None:
-    """Count one event, or a whole plain answer; nothing is raised whatever the shape."""
+def read(event: dict[str, object], tally: Tally) -> bool:
+    """Count one event, or a whole plain answer, and say whether it is this wire's."""
     match event.get("type"):
         case "message_start":
             _read_usage(mapping(mapping(event.get("message")).get("usage")), tally)
@@ -54,7 +54,8 @@ def read(event: dict[str, object], tally: Tally) -> None:
         case "message":
             _read_message(event, tally)
         case _:
-            pass
+            return False
+    return True
 
 
 def _read_message(message: dict[str, object], tally: Tally) -> None:
@@ -71,8 +72,6 @@ def _read_block(block: dict[str, object], index: object, tally: Tally) -> None:
     """What a block holds when it begins; in a stream that is nearly nothing."""
     tally.add_text(block.get("text"))
     tally.add_reasoning(block.get("thinking"))
-    if block.get("type") == "redacted_thinking":
-        tally.add_hidden()
     if block.get("type") == "tool_use":
         tally.add_call(str(index), id=block.get("id"), name=block.get("name"))
 

@@ -5,7 +5,7 @@ from breaker.wire.shape import items, mapping, pick
 from breaker.wire.signs import finish_of
 from breaker.wire.tally import Tally
 
-END_WORD = "[DONE]"
+END_WORD: str | None = "[DONE]"
 
 
 def request(model: str, question: Question, *, streamed: bool) -> Request:
@@ -33,13 +33,14 @@ def key_headers(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
 
-def read(event: dict[str, object], tally: Tally) -> None:
-    """Count one chunk, or a whole plain answer; nothing is raised whatever the shape."""
+def read(event: dict[str, object], tally: Tally) -> bool:
+    """Count one chunk, or a whole plain answer, and say whether it is this wire's."""
     for place, choice in enumerate(items(event.get("choices"))):
         _read_choice(choice, choice.get("index", place), tally)
         _read_usage(mapping(choice.get("usage")), tally)
     _read_usage(mapping(event.get("usage")), tally)
     _read_usage(mapping(mapping(event.get("x_groq")).get("usage")), tally)
+    return "choices" in event
 
 
 def _read_choice(choice: dict[str, object], place: object, tally: Tally) -> None:
@@ -53,9 +54,9 @@ def _read_choice(choice: dict[str, object], place: object, tally: Tally) -> None
     tally.add_text(choice.get("text"))
     tally.add_reasoning(pick(delta, "reasoning_content", "reasoning", "thinking"))
     for at, call in enumerate(items(delta.get("tool_calls"))):
-        _read_call(call, (str(place), str(call.get("index", at))), tally)
+        _read_call(call, f"{place}/{call.get('index', at)}", tally)
     if function := mapping(delta.get("function_call")):
-        _read_call({"function": function}, (str(place), "function"), tally)
+        _read_call({"function": function}, f"{place}/function", tally)
     for name in ("finish_reason", "native_finish_reason"):
         if (value := choice.get(name)) and isinstance(value, str):
             tally.add_finish(finish_of(value), native=name != "finish_reason")
@@ -73,7 +74,7 @@ def _read_content(content: object, tally: Tally) -> None:
             tally.add_text(part.get("text"))
 
 
-def _read_call(call: dict[str, object], place: object, tally: Tally) -> None:
+def _read_call(call: dict[str, object], place: str, tally: Tally) -> None:
     function = mapping(call.get("function"))
     tally.add_call(place, id=call.get("id"), name=function.get("name"), arguments=function.get("arguments"))
 

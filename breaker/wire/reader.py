@@ -7,9 +7,9 @@ from breaker.wire.tally import Tally
 
 
 class Reader(Protocol):
-    """One wire. `END_WORD` is data that isn't JSON and ends the answer, "" where the wire has none."""
+    """One wire. `END_WORD` is data that isn't JSON and ends the answer, None where the wire has none."""
 
-    END_WORD: str
+    END_WORD: str | None
 
     def request(self, model: str, question: Question, *, streamed: bool) -> Request:
         """How to ask a question in this wire."""
@@ -19,6 +19,6 @@ class Reader(Protocol):
         """The headers that carry the key."""
         ...
 
-    def read(self, event: dict[str, object], tally: Tally) -> None:
-        """Count what one event, or a whole plain body, says; unknown shapes are passed over, nothing is raised."""
+    def read(self, event: dict[str, object], tally: Tally) -> bool:
+        """Count what one event, or a whole plain body, says, and say whether it is this wire's; never raises."""
         ...

@@ -5,7 +5,9 @@ from typing import Any
 
 from breaker.answer import Answer, Body, Ended, Part, Source
 from breaker.wire import READERS
-from breaker.wire.shape import values
+from breaker.wire.faults import fault_in, fault_in_text
+from breaker.wire.retry import retry_after_s
+from breaker.wire.shape import objects
 from breaker.wire.sse import Event, JsonEvents, SseEvents
 from breaker.wire.tally import Tally
 
@@ -14,6 +16,8 @@ _LEADING = b" \t\r\n\xef\xbb\xbf"
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"error: {", b"error:{")
 # The longest start that tells a stream from anything else.
 _TELLING = 8
+# So many bytes of a body in no known format are kept, for what an error in it may say.
+_MOST_WORDS = 4_000
 
 
 class Reading:
@@ -23,7 +27,9 @@ class Reading:
     `question.prompt_bytes`), `marks` the words that the answer must return, `max_tokens` the caller's own limit.
     The body is read by its bytes, never by its content type; the caller has undone any content encoding.
     All times are monotonic seconds since the attempt began. However the bytes are cut, the facts are the same; no
-    bytes raise. Memory is bounded by three times `sse.MAX_EVENT` whatever comes; no text is in the facts.
+    bytes raise. Whatever comes, no more is held than four times `sse.MAX_EVENT` (parsing an event of that size takes
+    up to twenty times as much for a moment), `tally.MAX_ARGUMENTS`, and some ten thousand characters of text to find
+    repetition in; the facts hold none of it.
     """
 
     def __init__(
@@ -45,7 +51,9 @@ class Reading:
         self._tally = Tally(marks)
         self._status: int | None = None
         self._headers_s: float | None = None
+        self._retry_after_s: float | None = None
         self._head = b""
+        self._words = b""
         self._body: Body | None = None
         self._events: SseEvents | JsonEvents | None = None
         self._deltas = 0
@@ -81,6 +89,8 @@ class Reading:
     def headers(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]], at_s: float) -> None:
         """The response has begun."""
         self._status, self._headers_s, self._heard_s = status, at_s, at_s
+        pairs = headers.items() if isinstance(headers, Mapping) else headers
+        self._retry_after_s = retry_after_s({name.lower(): value for name, value in pairs})
 
     def feed(self, data: bytes, at_s: float) -> None:
         """More of the body has come."""
@@ -89,8 +99,13 @@ class Reading:
         self._heard_s = at_s
         if self._body is None:
             data = self._sniff(data)
-        if self._events is not None and data:
+        self._go_on(data, at_s)
+
+    def _go_on(self, data: bytes, at_s: float) -> None:
+        if self._events is not None:
             self._take(self._events.feed(data), at_s)
+        elif self._body is Body.OTHER and len(self._words) < _MOST_WORDS:
+            self._words += data[: _MOST_WORDS - len(self._words)]
 
     def late(self, at_s: float, *, target: str, id: str, source: Source, confirms: str | None = None) -> Answer:  # noqa: A002 # a fact's name
         """The part that says "nothing yet" at the moment when the slow limit passes."""
@@ -134,6 +149,7 @@ class Reading:
             headers_s=self._headers_s,
             first_byte_s=self._first_byte_s,
             body=self._body,
+            retry_after_s=self._retry_after_s,
             **self._sent,
             **self._said(),
         )
@@ -160,11 +176,12 @@ class Reading:
     def _close(self, at_s: float) -> None:
         if self._body is None and self._status is not None:
             self._decide(self._head)
-            if self._events is not None:
-                self._take(self._events.feed(self._head), at_s)
+            self._go_on(self._head, at_s)
         if self._events is not None:
             self._take(self._events.close(), at_s)
             self._broken += self._events.dropped
+        if self._words and self._failed:
+            self._tally.add_fault(fault_in_text(self._words.decode(errors="replace")))
 
     def _take(self, events: Iterable[Event], at_s: float) -> None:
         for event in events:
@@ -174,17 +191,34 @@ class Reading:
                 self._read(event, at_s)
 
     def _read(self, event: Event, at_s: float) -> None:
-        found, whole = values(event.data)
-        self._broken += not whole
         parts, text_parts = self._tally.parts, self._tally.text_parts
-        for value in found:
-            if isinstance(value, dict):
-                self._reader.read(value, self._tally)
+        for body in objects(event.data):
+            if body is None:
+                self._read_rubble(event)
+            else:
+                self._read_object(event.name, body)
         self._deltas += self._tally.text_parts > text_parts
         if self._tally.parts > parts and self._streamed:
             self._last_token_s = at_s
             if self._first_byte_s is None:
                 self._first_byte_s = at_s
+
+    def _read_rubble(self, event: Event) -> None:
+        self._broken += 1
+        if event.name == "error":
+            self._tally.add_fault(fault_in_text(event.data))
+
+    def _read_object(self, name: str, body: dict[str, object]) -> None:
+        fault = fault_in(body, name=name, status=self._status or 200)
+        if fault is not None:
+            self._tally.add_fault(fault)
+        known = self._reader.read(body, self._tally)
+        # Streams carry all sorts of notes between their events; a plain body of another shape is no answer.
+        self._broken += self._body is Body.JSON and not known and fault is None
+
+    @property
+    def _failed(self) -> bool:
+        return self._status is None or not 200 <= self._status < 300
 
     @property
     def _streamed(self) -> bool:
@@ -196,10 +230,10 @@ class Reading:
     def _said(self) -> dict[str, Any]:
         """What the body said; nothing of it is known where no answer began."""
         tally = self._tally
-        if self._status is None or not 200 <= self._status < 300:
+        if self._failed:
             return {"fault": tally.fault}
         return {
-            "end_mark": tally.end_mark,
+            "end_mark": tally.end_mark or (tally.whole and self._body is Body.JSON),
             "finish": tally.finish,
             "fault": tally.fault,
             "text_chars": tally.text.chars,
@@ -207,6 +241,7 @@ class Reading:
             "tool_calls": tally.tool_calls,
             "bad_tool_calls": tally.bad_tool_calls,
             "deltas": self._deltas if self._streamed else None,
+            "phrase": tally.phrase,
             "squeeze": tally.squeeze,
             "broken": self._broken,
             "prompt_tokens": tally.prompt_tokens,

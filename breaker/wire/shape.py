@@ -1,8 +1,11 @@
 """Looks into parsed JSON of unknown shape without ever raising."""
 
 import json
+import re
+from collections.abc import Iterator
 
 _DECODER = json.JSONDecoder()
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def mapping(value: object) -> dict[str, object]:
@@ -21,17 +24,13 @@ def pick(value: dict[str, object], *names: str) -> object:
     return next((item for item in found if item), found[0] if found else None)
 
 
-def values(text: str) -> tuple[list[object], bool]:
-    """The JSON values that stand in a text one after another, and whether they are all that stands there."""
-    found: list[object] = []
+def objects(text: str) -> Iterator[dict[str, object] | None]:
+    """The objects that stand in a text one after another or in lists; None where it stops being JSON."""
     at = 0
-    while True:
-        while at < len(text) and text[at] in " \t\r\n":
-            at += 1
-        if at == len(text):
-            return found, True
+    while (at := _BLANKS.match(text, at).end()) < len(text):  # type: ignore[union-attr] # it matches anywhere
         try:
             value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return found, False
-        found.append(value)
+            yield None
+            return
+        yield from items(value if isinstance(value, list) else [value])

@@ -1,15 +1,56 @@
 """What providers and gateways are known to say, from `signs.json`, where each sign stands with its source."""
 
 import json
+from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
-from breaker.answer import Finish
+from breaker.answer import Fault, Finish
 
-_SIGNS = json.loads(resources.files(__package__).joinpath("signs.json").read_text(encoding="utf-8"))
+_SIGNS: list[dict[str, Any]] = json.loads(
+    resources.files("breaker.wire").joinpath("signs.json").read_text(encoding="utf-8")
+)
 
-_FINISHES = {value: Finish(finish) for value, finish in _SIGNS["finishes"].items()}
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A gateway's own words as they stand in place of a model's: `tail` more characters may follow `text`."""
+
+    id: str
+    text: str
+    tail: int
+
+
+def _table(part: str) -> dict[str, str]:
+    return {sign: meaning for entry in _SIGNS for sign, meaning in entry.get(part, {}).items()}
+
+
+_FINISHES = {value: Finish(finish) for value, finish in _table("finishes").items()}
+
+# An error's code or type that says what is wrong, in small letters.
+CODES = {code: Fault(fault) for code, fault in _table("codes").items()}
+# An error's type that says only roughly what is wrong: its message may say it better.
+KINDS = {kind: Fault(fault) for kind, fault in _table("kinds").items()}
+# What an error's message contains, in small letters, the longest and so most telling first.
+SAYINGS = sorted(((text, Fault(fault)) for text, fault in _table("sayings").items()), key=lambda pair: -len(pair[0]))
+
+PHRASES = tuple(Phrase(**phrase) for entry in _SIGNS for phrase in entry.get("phrases", ()))
 
 
 def finish_of(value: str) -> Finish:
     """Why the model stopped, from any wire's own word for it."""
     return _FINISHES.get(value.lower(), Finish.OTHER)
+
+
+def phrase_of(head: str, chars: int, last: str = "") -> str | None:
+    """The id of the gateway phrase that a text is, or that its last paragraph is; None if it is none.
+
+    `head` are the first characters of the text, `chars` is its whole length, `last` the last of several paragraphs.
+    """
+    for phrase in PHRASES:
+        longest = len(phrase.text) + phrase.tail
+        if head.startswith(phrase.text) and chars <= longest:
+            return phrase.id
+        if last.startswith(phrase.text) and len(last) <= longest:
+            return phrase.id
+    return None

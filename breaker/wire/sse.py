@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 # A longer line or event is dropped and counted. The longest healthy ones hold a whole file as a tool's argument.
-MAX_EVENT = 8 * 1024 * 1024
+MAX_EVENT = 4 * 1024 * 1024
 # So much is kept of lines that are no part of any event: some servers put their error there.
 MAX_STRAY = 64 * 1024
+# Longer reads are cut, so that a large one of nothing but line ends isn't held as a list of them.
+_READ = 64 * 1024
 
 
 class Event(NamedTuple):
@@ -29,16 +31,18 @@ class Lines:
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
         """The lines that these bytes complete, without their ends."""
-        if self._after_cr and data[:1] == b"\n":
-            data = data[1:]
-            self._after_cr = False
+        for start in range(0, len(data), _READ):
+            yield from self._split(data[start : start + _READ])
+
+    def _split(self, data: bytes) -> Iterator[bytes | None]:
+        if self._after_cr:
+            data = data.removeprefix(b"\n")
+        self._after_cr = data.endswith(b"\r")
         for piece in data.splitlines(keepends=True):
             body = piece.rstrip(b"\r\n")
             self._hold(body)
             if len(body) < len(piece):
                 yield self.close()
-        if data:
-            self._after_cr = data.endswith(b"\r")
 
     def _hold(self, piece: bytes) -> None:
         if self._too_long or len(self._held) + len(piece) > MAX_EVENT:
@@ -55,6 +59,33 @@ class Lines:
         return line
 
 
+class _Text:
+    """Lines gathered into one text of at most `most` bytes; `lost` says that it was more."""
+
+    def __init__(self, most: int) -> None:
+        self.lost = False
+        self._most = most
+        self._held = bytearray()
+
+    def __bool__(self) -> bool:
+        return self.lost or bool(self._held)
+
+    def add(self, line: bytes | None) -> None:
+        """One more line; None is one that was too long."""
+        if line is None or len(self._held) + len(line) >= self._most:
+            self.lost = True
+            self._held.clear()
+        elif not self.lost:
+            self._held += line + b"\n"
+
+    def take(self) -> str:
+        """All of it, and begin anew."""
+        text = self._held.removesuffix(b"\n").decode(errors="replace")
+        self._held.clear()
+        self.lost = False
+        return text
+
+
 class SseEvents:
     """Server-sent events from bytes; unlike a browser it also keeps what stands outside the standard.
 
@@ -65,11 +96,8 @@ class SseEvents:
         self.dropped = 0
         self._lines = Lines()
         self._name = ""
-        self._data: list[str] = []
-        self._size = 0
-        self._overfull = False
-        self._stray: list[str] = []
-        self._stray_size = 0
+        self._data = _Text(MAX_EVENT)
+        self._stray = _Text(MAX_STRAY)
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
@@ -84,85 +112,50 @@ class SseEvents:
         if last := self._lines.close():
             self._take(last)
         yield from self._flush()
-        if self._stray:
-            yield Event("", "\n".join(self._stray))
+        if stray := self._stray.take():
+            yield Event("", stray)
 
     def _take(self, line: bytes | None) -> None:
-        if line is None:
-            self._overfull = True
-            return
-        text = line.decode(errors="replace")
-        field, colon, value = text.partition(":")
-        value = value.removeprefix(" ")
-        if field == "data":
-            self._add(value)
-        elif field == "event":
-            self._name = value.strip()
-        elif field == "error" and colon:
-            self._keep_stray(value)
-        elif field not in ("", "id", "retry"):
-            self._keep_stray(text)
-
-    def _add(self, value: str) -> None:
-        self._size += len(value)
-        if self._size > MAX_EVENT:
-            self._overfull = True
-            self._data.clear()
-        else:
-            self._data.append(value)
-
-    def _keep_stray(self, text: str) -> None:
-        self._stray_size += len(text) + 1
-        if self._stray_size <= MAX_STRAY:
-            self._stray.append(text)
+        field, _, value = (line or b"data").partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            self._data.add(line and value)
+        elif field == b"event":
+            self._name = value.decode(errors="replace").strip()
+        elif field == b"error":
+            self._stray.add(value)
+        elif field not in (b"", b"id", b"retry"):
+            self._stray.add(line)
 
     def _flush(self) -> Iterator[Event]:
-        event = Event(self._name, "\n".join(self._data)) if self._data else None
-        self.dropped += self._overfull
-        overfull = self._overfull
-        self._name, self._size, self._overfull = "", 0, False
-        self._data.clear()
-        if event and not overfull:
-            yield event
+        name, self._name = self._name, ""
+        self.dropped += self._data.lost
+        if self._data and (data := self._data.take()):
+            yield Event(name, data)
 
 
 class JsonEvents:
     """The values of a JSON body: one, or one a line; each line that is an object by itself is an event at once.
 
-    `dropped` counts bodies or lines longer than `MAX_EVENT`. Holds at most two of that length.
+    `dropped` counts lines and bodies longer than `MAX_EVENT`. Holds at most two of that length.
     """
 
     def __init__(self) -> None:
         self.dropped = 0
         self._lines = Lines()
-        self._held: list[str] = []
-        self._size = 0
+        self._held = _Text(MAX_EVENT)
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """The lines that these bytes complete and that are whole by themselves."""
         for line in self._lines.feed(data):
-            text = self._text(line)
-            if not self._held and text.startswith("{") and text.rstrip().endswith("}"):
-                yield Event("", text)
-            else:
-                self._hold(text)
+            if line and not self._held and line.startswith(b"{") and line.rstrip().endswith(b"}"):
+                yield Event("", line.decode(errors="replace"))
+            elif line is None or line.strip():
+                self._held.add(line)
 
     def close(self) -> Iterator[Event]:
         """All that was held back until the end."""
-        self._hold(self._text(self._lines.close()))
-        if held := "\n".join(self._held).strip():
+        self._held.add(self._lines.close())
+        self.dropped += self._held.lost
+        if held := self._held.take().strip():
             yield Event("", held)
-
-    def _text(self, line: bytes | None) -> str:
-        self.dropped += line is None
-        return (line or b"").decode(errors="replace")
-
-    def _hold(self, text: str) -> None:
-        if not self._held and not text.strip():
-            return
-        self._size += len(text) + 1
-        if self._size <= MAX_EVENT:
-            self._held.append(text)
-        else:
-            self.dropped += bool(self._held)
-            self._held.clear()

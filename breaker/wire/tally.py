@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from breaker.answer import Fault, Finish
+from breaker.wire.signs import phrase_of
 
 # Repetition is looked for in so many of the last characters, and only where there are at least so many.
 LOOP_TAIL = 4_000
@@ -91,7 +92,7 @@ class Tally:
         self.marks_returned = 0
         self._marks = set(marks)
         self._overlap = max(map(len, self._marks), default=1) - 1
-        self._calls: dict[object, _Call] = {}
+        self._calls: dict[str, _Call] = {}
         self._argument_chars = 0
 
     def add_text(self, piece: object) -> None:
@@ -109,30 +110,28 @@ class Tally:
             self.parts += 1
             self.reasoning.add(piece)
 
-    def add_hidden(self) -> None:
-        """A thought that came encrypted."""
-        self.parts += 1
+    def add_call(self, place: str, *, id: object = "", name: object = "", arguments: object = "") -> None:  # noqa: A002 # the wires' word
+        """A fragment of the tool call at `place`; the first name stays, texts of arguments are joined.
 
-    def add_call(self, place: object, *, id: object = "", name: object = "", arguments: object = "") -> None:  # noqa: A002 # the wires' word
-        """A fragment of the tool call at `place`; the first name stays, arguments are joined."""
-        id = id if isinstance(id, str) else ""  # noqa: A001
-        name = name if isinstance(name, str) else ""
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments)
-        arguments = arguments if isinstance(arguments, str) else ""
-        self.parts += bool(name or arguments)
+        Arguments that come parsed, as an object, need no more looking at.
+        """
+        self.parts += any((name, arguments))
+        call = self._call(place, _text(id), _text(name))
+        if call is not None:
+            call.id = call.id or _text(id)
+            call.name = call.name or _text(name)
+            self._add_arguments(call, _text(arguments))
+
+    def _call(self, place: str, id: str, name: str) -> _Call | None:  # noqa: A002 # the wires' word
+        """The call that a fragment belongs to; None where there are too many to keep."""
         call = self._calls.get(place)
         # Some hosts give every call the index 0: a new id with a name begins a new one.
-        if call and id and name and call.id and call.id != id:
-            self._calls[("earlier", len(self._calls))] = call
+        if call and name and id and call.id and call.id != id:
+            self._calls[f"{place} until {len(self._calls)}"] = self._calls.pop(place)
             call = None
-        if call is None:
-            if len(self._calls) >= MAX_CALLS:
-                return
+        if call is None and len(self._calls) < MAX_CALLS:
             call = self._calls[place] = _Call()
-        call.id = call.id or id
-        call.name = call.name or name
-        self._add_arguments(call, arguments)
+        return call
 
     def _add_arguments(self, call: _Call, piece: str) -> None:
         self._argument_chars += len(piece)
@@ -179,6 +178,12 @@ class Tally:
         return sum(not call.good for call in self._calls.values())
 
     @property
+    def phrase(self) -> str | None:
+        """The id of the gateway phrase that the text is, or that its last paragraph is; None if it is none."""
+        _, several, last = self.text.tail.rpartition("\n\n")
+        return phrase_of(self.text.head, self.text.chars, last.strip() if several else "")
+
+    @property
     def squeeze(self) -> float | None:
         """The smaller squeeze of text and reasoning; None where both are too short."""
         found = [s for s in (self.text.squeeze, self.reasoning.squeeze) if s is not None]
@@ -189,6 +194,10 @@ class Tally:
         found = {mark for mark in self._marks if mark in joined}
         self.marks_returned += len(found)
         self._marks -= found
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _later(value: object, earlier: int | None) -> int | None:

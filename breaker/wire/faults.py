@@ -1,0 +1,86 @@
+"""Finds the error in a parsed body and says what it means."""
+
+from breaker.answer import Fault
+from breaker.wire.shape import mapping
+from breaker.wire.signs import CODES, KINDS, SAYINGS
+
+_CODE_KEYS = ("code", "type", "status", "error_code", "error_type", "status_code", "reason", "http_code")
+_TEXT_KEYS = ("message", "msg", "detail", "error_msg", "error_message", "status_msg", "raw", "error")
+_INNER_KEYS = ("error", "message", "metadata", "raw", "detail", "base_resp", "innererror")
+# Errors are wrapped in errors, seldom more than three deep.
+_DEEPEST = 5
+# So much of a message is read.
+_LONGEST = 4_000
+
+# The status that stands as a code inside a body. Sources: the error pages of OpenAI, Anthropic and OpenRouter, 2026-11.
+_STATUSES = {
+    "401": Fault.AUTH,
+    "402": Fault.QUOTA,
+    "403": Fault.AUTH,
+    "404": Fault.NOT_FOUND,
+    "413": Fault.CONTEXT_TOO_LONG,
+    "422": Fault.BAD_REQUEST,
+    "429": Fault.RATE_LIMITED,
+    "503": Fault.OVERLOADED,
+    "529": Fault.OVERLOADED,
+}
+
+
+def fault_in(body: dict[str, object], *, name: str = "", status: int = 200) -> Fault | None:
+    """What the error in an event or body says; None if it holds none.
+
+    `name` is the event's name. Behind an error's `status` every body is an error; in a 200 only the top level is
+    looked at, since deeper down stand notes of content filters and the model's own words.
+    """
+    if status < 400 and name != "error" and not _is_error(body):
+        return None
+    codes, text = _gather(body, 0)
+    fault = _meaning(codes, text)
+    # "Invalid request" is what many write with every status: then the status knows better.
+    return Fault.OTHER if fault is Fault.BAD_REQUEST and status in range(401, 500) and status != 422 else fault
+
+
+def fault_in_text(text: str) -> Fault:
+    """What an error says that is no JSON."""
+    return _meaning([], text)
+
+
+def _is_error(body: dict[str, object]) -> bool:
+    if "error" in (body.get("object"), body.get("type")) or _says_something(body.get("error")):
+        return True
+    if any(_says_something(body.get(key)) for key in ("error_type", "error_msg", "error_code", "error_message")):
+        return True
+    if mapping(body.get("base_resp")).get("status_code", 0) not in (0, "0"):
+        return True
+    bare = isinstance(body.get("message", body.get("msg")), str) and body.get("code") not in (None, 0, "0", 200, "200")
+    return bare or list(body) == ["detail"]
+
+
+def _says_something(error: object) -> bool:
+    """Whether an error field is one; healthy bodies carry null, empty texts or objects of such."""
+    return any(error.values()) if isinstance(error, dict) else bool(error)
+
+
+def _gather(error: dict[str, object], depth: int) -> tuple[list[str], str]:
+    """The codes of an error from the inside out, and its words; what it quotes of the model is left out."""
+    codes: list[str] = []
+    words: list[str] = []
+    for key in _INNER_KEYS:
+        if depth < _DEEPEST and (inner := mapping(error.get(key))):
+            inner_codes, inner_words = _gather(inner, depth + 1)
+            codes += inner_codes
+            words.append(inner_words)
+    codes += [str(error[key]).lower() for key in _CODE_KEYS if isinstance(error.get(key), (str, int))]
+    words += [text[:_LONGEST] for key in _TEXT_KEYS if isinstance(text := error.get(key), str)]
+    return codes, " ".join(words)
+
+
+def _meaning(codes: list[str], text: str) -> Fault:
+    text = text.lower()
+    return (
+        next((CODES[code] for code in codes if code in CODES), None)
+        or next((fault for saying, fault in SAYINGS if saying in text), None)
+        or next((KINDS[code] for code in codes if code in KINDS), None)
+        or next((_STATUSES[code] for code in codes if code in _STATUSES), None)
+        or Fault.OTHER
+    )
