@@ -47,4 +47,4 @@ clean: ## Remove .venv, caches and built files; keeps firstbyte.yaml
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 environment-run environment-dev: environment-%:
-	@tools/environment $*
+	@.ci/environment $*
