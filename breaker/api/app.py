@@ -1,0 +1,57 @@
+"""Puts the door together."""
+
+from collections.abc import Callable
+
+from fastapi import FastAPI
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+import breaker
+from breaker.api import problems
+from breaker.api.access import Access, Guard
+from breaker.api.notices import Notice
+from breaker.api.replies import BASE_HEADERS
+from breaker.api.routes import agents, circuit, health, people
+from breaker.switchboard import Switchboard
+
+
+def create_app(
+    switchboard: Switchboard,
+    *,
+    access: Access,
+    metrics: ASGIApp | None = None,
+    notices: Callable[[], list[Notice]] = list,
+    ready: Callable[[], list[str]] = list,
+) -> FastAPI:
+    """The door's app over a switchboard that somebody else refreshes.
+
+    `metrics` answers /metrics, `notices` are for the page, `ready` gives reasons not to be ready yet.
+    Raises ValueError where anyone on the network could change something without a token.
+    """
+    if access.open_to_others:
+        raise ValueError(f"the door is bound to {access.host!r}, which others can reach; that needs tokens")
+    app = FastAPI(
+        title="Firstbyte",
+        version=breaker.__version__,
+        docs_url=None,  # its pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    problems.install(app)
+    for router in (
+        agents.router(switchboard),
+        people.router(switchboard),
+        circuit.router(switchboard),
+        health.router(switchboard, ready),
+    ):
+        app.include_router(router)
+    if metrics is not None:
+        app.router.routes.append(Route("/metrics", health.HandedIn(metrics), methods=["GET"], include_in_schema=False))
+
+    @app.get("/favicon.ico", include_in_schema=False)
+    async def icon() -> Response:
+        return Response(status_code=204, headers=BASE_HEADERS)
+
+    app.add_middleware(Guard, access=access)
+    return app

@@ -1,0 +1,68 @@
+"""Reads the answers that agents report, each by itself: a malformed one takes no other with it."""
+
+import types
+import typing
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields
+from enum import StrEnum
+
+from breaker.answer import Answer, Source
+from breaker.api.problems import ProblemError, shortened
+from breaker.errors import BadFactError, UnknownNameError
+
+MAX_REPORTS = 1000
+
+
+def items(value: object) -> list[object]:
+    """The reports in a body's value: one object, or a list of them. Raises ProblemError for anything else."""
+    if isinstance(value, dict):
+        return [value]
+    if not isinstance(value, list):
+        raise ProblemError(400, "no-report", "send one report as an object, or several as a list of objects")
+    if not 1 <= len(value) <= MAX_REPORTS:
+        raise ProblemError(400, "no-report", f"{len(value)} reports at once; send 1 to {MAX_REPORTS}")
+    return value
+
+
+def answer(item: object, targets: Collection[str]) -> Answer:
+    """The answer in a report. Raises BadFactError, or UnknownNameError for a target that isn't configured."""
+    if not isinstance(item, dict):
+        raise BadFactError("a report must be an object of facts")
+    for name, value in item.items():
+        _check_plain(name, value)
+    read = Answer.from_facts({**item, "source": Source.REPORT.value})
+    if read.confirms is not None:
+        raise BadFactError("'confirms' belongs to probes; leave it out")
+    if read.target not in targets:
+        raise UnknownNameError("target", shortened(read.target), targets)
+    return read
+
+
+def schema() -> dict[str, object]:
+    """A report as JSON Schema."""
+    hints = typing.get_type_hints(Answer)
+    facts = [field for field in fields(Answer) if field.name not in ("source", "confirms")]
+    return {
+        "type": "object",
+        "properties": {field.name: _schema_of(hints[field.name]) for field in facts},
+        "required": [field.name for field in facts if field.default is MISSING],
+        "additionalProperties": False,
+    }
+
+
+def _check_plain(name: str, value: object) -> None:
+    """Names are said again in errors and values are kept; neither may be long or hold what can't be printed."""
+    if len(name) > 64 or not name.isprintable():
+        raise BadFactError("a name that is no fact's; a report holds facts and nothing else")
+    if isinstance(value, str) and not value.isprintable():
+        raise BadFactError(f"{name} has characters that can't be printed")
+
+
+def _schema_of(hint: object) -> Mapping[str, object]:
+    kind = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
+    names: dict[object, str] = {float: "number", int: "integer", bool: "boolean"}
+    name = names.get(kind, "string")
+    shape: dict[str, object] = {"type": [name, "null"] if isinstance(hint, types.UnionType) else name}
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        shape["enum"] = [member.value for member in kind] + ([None] if isinstance(hint, types.UnionType) else [])
+    return shape

@@ -1,0 +1,1 @@
+"""The door's paths, by who uses them."""

@@ -1,0 +1,40 @@
+"""What people and their tools look at: /targets and /moves."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from breaker.api import shapes
+from breaker.api.replies import as_json
+from breaker.switchboard import Switchboard
+
+MAX_MOVES = 200
+
+
+def router(switchboard: Switchboard) -> APIRouter:
+    """The paths of those who look."""
+    paths = APIRouter(tags=["people"])
+
+    @paths.get("/targets", response_model=shapes.TargetsShape)
+    async def targets(target: Annotated[str | None, Query()] = None) -> Response:
+        """How each target stands, or only one."""
+        await switchboard.look_again()
+        standings = switchboard.standings() if target is None else [switchboard.standing(target)]
+        age_s, now = switchboard.age_s(), switchboard.now()
+        shape: shapes.TargetsShape = {
+            "stale": switchboard.stale(),
+            "age_s": None if age_s is None else round(age_s, 3),
+            "targets": [shapes.of_standing(standing, switchboard.routes, now) for standing in standings],
+        }
+        return as_json(shape)
+
+    @paths.get("/moves", response_model=shapes.MovesShape)
+    async def moves(target: Annotated[str, Query()], limit: Annotated[int, Query(ge=1, le=MAX_MOVES)] = 50) -> Response:
+        """The newest moves of a target with the answers behind each, newest first."""
+        found = await switchboard.moves(target, limit)
+        now = switchboard.now()
+        shape: shapes.MovesShape = {"target": target, "moves": [shapes.of_move(move, now) for move in found]}
+        return as_json(shape)
+
+    return paths
