@@ -1,6 +1,6 @@
 """What a configuration says, ready to run; nothing in here reads a file or the environment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from breaker.policy import Policy
@@ -85,7 +85,7 @@ class Settings:
     targets: tuple[TargetPlan, ...]
     routes: tuple[Route, ...]
     door: Door = Door()
-    store_url: str | None = None
+    store_url: str | None = field(default=None, repr=False)  # a password may be in it
     data: Path
     source: Path | None = None
 

@@ -1,0 +1,114 @@
+"""Where things are: the addresses of providers, of the store and of the door, and which of them are sound."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
+
+from breaker.wire import READERS
+from breaker.wire.question import Question
+from monitor.config.faults import Unfit, shown
+
+_HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
+_SECRET_FIELDS = {"password", "username"}
+_STORE_FORMS = "redis://host:6379/0, rediss://… or unix:///path"
+
+
+def _wire_paths() -> Iterable[str]:
+    """What each wire puts behind a base URL by itself."""
+    question = Question(system="", prompt="", max_tokens=1)
+    return sorted({reader.request("any", question, streamed=True).path for reader in READERS.values()})
+
+
+def base_url(text: str) -> str | Unfit:
+    """A provider's address without the slash at its end."""
+    parts = _split(text)
+    if isinstance(parts, Unfit):
+        return parts
+    return _web_flaw(text, parts) or text.rstrip("/")
+
+
+def _web_flaw(text: str, parts: SplitResult) -> Unfit | None:
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return Unfit(f"is {_safe(parts)}, not a web address", "write it whole: https://api.example.com/v1")
+    if parts.username is not None:
+        return Unfit("has a name or a password in it (not shown)", "name the key's variable in api_key_env instead")
+    if parts.query or parts.fragment or text[-1] in "?#":
+        return Unfit("has a query or a fragment (not shown)", f"end it after the path: {_bare(parts)}")
+    for path in _wire_paths():
+        if parts.path.rstrip("/").endswith(path):
+            short = _bare(parts).rstrip("/").removesuffix(path)
+            return Unfit(f"ends in {path}, which the wire adds by itself", f"write {short}")
+    return None
+
+
+def store_url(text: str) -> str | Unfit:
+    """The store's address; a password may be in it."""
+    parts = _split(text)
+    if isinstance(parts, Unfit):
+        return parts
+    if parts.scheme == "unix":
+        return text if parts.path.startswith("/") else Unfit(f"is {_safe(parts)} and has no path", "write unix:///path")
+    if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
+        return Unfit(f"is {_safe(parts)}, not the address of a store", f"write it as {_STORE_FORMS}")
+    if not re.fullmatch(r"(/\d*)?", parts.path):
+        return Unfit(f"is {_safe(parts)}, and its path is not the number of a database", f"write it as {_STORE_FORMS}")
+    return text
+
+
+def open_store_url(text: str) -> str | Unfit:
+    """The store's address as it may stand in a file that others read: without a password."""
+    url = store_url(text)
+    if isinstance(url, Unfit):
+        return url
+    parts = urlsplit(url)
+    secret = parts.password is not None or any(name in _SECRET_FIELDS for name, _ in parse_qsl(parts.query))
+    if not secret:
+        return url
+    hint = "move the whole address to an environment variable and name that in store_env"
+    return Unfit("has a password in it (not shown)", hint)
+
+
+def host(text: str) -> str | Unfit:
+    """An address or a name to listen on."""
+    if _as_ip(text) or (_HOST_NAME.fullmatch(text) and not re.fullmatch(r"[\d.]+", text)):
+        return text
+    bare = re.sub(r":\d+$", "", text).strip("[]")
+    if bare != text and (_as_ip(bare) or _HOST_NAME.fullmatch(bare)):
+        return Unfit(f"is {shown(text)}, more than a host", f"write {bare}; the port has a key of its own")
+    return Unfit(f"is {shown(text)}, not a host", "write an address such as 127.0.0.1, or a name")
+
+
+def is_loopback(name: str) -> bool:
+    """Whether only this machine can reach what listens there."""
+    address = _as_ip(name)
+    return address.is_loopback if address else name.casefold().rstrip(".") == "localhost"
+
+
+def _as_ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _split(text: str) -> SplitResult | Unfit:
+    if re.search(r"[\s\x00-\x1f\x7f]", text):
+        return Unfit("has blanks in it", "write it without")
+    try:
+        parts = urlsplit(text)
+        sound = parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        return Unfit("is not an address: its host or port can't be read", "write it as scheme://host:port/path")
+    return parts
+
+
+def _bare(parts: SplitResult) -> str:
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _safe(parts: SplitResult) -> str:
+    """The address without what may be secret in it."""
+    return shown(_bare(parts) if "@" not in parts.path else f"{parts.scheme}:…")

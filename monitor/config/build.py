@@ -1,0 +1,195 @@
+"""Makes settings of checked values, and finds what is wrong between values that are fine alone."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from breaker.policy import Policy
+from breaker.route import Route
+from breaker.target import Provider, Target
+from monitor.config.addresses import is_loopback, store_url
+from monitor.config.check import Branch, Leaf
+from monitor.config.environment import Overrides
+from monitor.config.faults import Faults, Unfit, shown
+from monitor.config.layers import check_policy, layered
+from monitor.config.variables import secret
+from monitor.settings import Budget, Door, Price, ProbeShape, Settings, TargetPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What building stands on besides the file."""
+
+    environ: Mapping[str, str]
+    overrides: Overrides
+    faults: Faults
+
+
+def build(root: Branch, ground: Ground, *, data: Path, source: Path) -> Settings:
+    """The settings. They are worth something only if no fault was added to the ground's."""
+    plans = list(_plans(root, ground))
+    return Settings(
+        targets=tuple(plans),
+        routes=_routes(root, plans, ground.faults),
+        door=_door(root.branch("door"), ground),
+        store_url=_store_url(root, ground),
+        data=data,
+        source=source,
+    )
+
+
+def _text(section: Branch, name: str) -> str | None:
+    leaf = section.leaf(name)
+    return str(leaf.value) if leaf else None
+
+
+def _secret(leaf: Leaf | None, ground: Ground) -> str | None:
+    """What the variable holds that a value names."""
+    value = secret(leaf.value, ground.environ) if leaf else None
+    if leaf and isinstance(value, Unfit):
+        ground.faults.add(leaf.place, value.wrong, value.hint)
+        return None
+    return value if isinstance(value, str) else None
+
+
+# Where to listen, and the store
+
+
+def _door(section: Branch, ground: Ground) -> Door:
+    host, port = ground.overrides.host or section.leaf("host"), ground.overrides.port or section.leaf("port")
+    door = Door(
+        host=host.value if host else Door().host,
+        port=port.value if port else Door().port,
+        agent_token=_secret(section.leaf("agent_token_env"), ground),
+        admin_token=_secret(section.leaf("admin_token_env"), ground),
+    )
+    missing = [name for name in ("agent_token_env", "admin_token_env") if name not in section.places]
+    if host and missing and not is_loopback(door.host):
+        wrong = (
+            f"door: host is {door.host}, which others may reach, and without {' and '.join(missing)} anyone may post"
+        )
+        ground.faults.add(host.place, wrong, "name both variables below door:, or listen on 127.0.0.1")
+    return door
+
+
+def _store_url(root: Branch, ground: Ground) -> str | None:
+    if "store" in root.places and "store_env" in root.places:
+        ground.faults.add(root.places["store_env"], "store and store_env are both given", "remove one of them")
+    if ground.overrides.store:
+        return str(ground.overrides.store.value)
+    named = root.leaf("store_env")
+    held = _secret(named, ground)
+    if named is None or held is None:
+        return _text(root, "store")
+    url = store_url(held)
+    if isinstance(url, Unfit):
+        wrong = f"the environment variable {named.value} {url.wrong}"
+        ground.faults.add(named.place, wrong, url.hint)
+        return None
+    return url
+
+
+# Providers and their models
+
+
+def _plans(root: Branch, ground: Ground) -> Iterator[TargetPlan]:
+    for name, section in root.branch("providers").branches():
+        provider = Provider(
+            name=name,
+            base_url=_text(section, "base_url") or "",
+            wire=_text(section, "wire") or "",
+            api_key_env=_text(section, "api_key_env"),
+        )
+        _secret(section.leaf("api_key_env"), ground)
+        plans = [_plan(provider, model, (root, section, held), ground) for model, held in _models(section)]
+        _check_budget(section.branch("budget"), plans, ground.faults)
+        yield from plans
+
+
+def _models(section: Branch) -> Iterator[tuple[str, Branch]]:
+    yield from section.branch("models").branches()
+
+
+def _plan(provider: Provider, model: str, levels: tuple[Branch, Branch, Branch], ground: Ground) -> TargetPlan:
+    policy = layered(Policy(), [level.branch("policy") for level in levels])
+    check_policy(policy, levels[-1], ground.faults)
+    return TargetPlan(
+        target=Target(provider=provider, model=model),
+        policy=policy.value,
+        probe=layered(ProbeShape(), [level.branch("probe") for level in levels]).value,
+        price=_price(levels[-1].branch("price")),
+        budget=_budget(levels[1].branch("budget")),
+    )
+
+
+def _price(section: Branch) -> Price | None:
+    paid = section.leaf("input_usd"), section.leaf("output_usd")
+    return Price(input_usd=paid[0].value, output_usd=paid[1].value) if paid[0] and paid[1] else None
+
+
+def _budget(section: Branch) -> Budget:
+    tokens, usd = section.leaf("tokens_per_day"), section.leaf("usd_per_day")
+    return Budget(tokens_per_day=tokens.value if tokens else None, usd_per_day=usd.value if usd else None)
+
+
+def _check_budget(section: Branch, plans: list[TargetPlan], faults: Faults) -> None:
+    """Budgets that can't be kept, or allow no probe at all."""
+    tokens, usd = section.leaf("tokens_per_day"), section.leaf("usd_per_day")
+    for plan in plans:
+        need = plan.probe.prompt_tokens + plan.probe.max_tokens
+        if tokens and tokens.value < need:
+            wrong = (
+                f"{section.label}: tokens_per_day is {tokens.value}, less than one probe of {plan.name} ({need} tokens)"
+            )
+            faults.add(tokens.place, wrong, f"allow at least {need}, or leave the limit out")
+        if usd and plan.price is None:
+            wrong = f"{section.label}: usd_per_day is {usd.value:g}, but what {plan.name} costs isn't known"
+            hint = (
+                "give the model a price: {input_usd: …, output_usd: …} (zeros for a free one), or leave the limit out"
+            )
+            faults.add(usd.place, wrong, hint)
+
+
+# Routes
+
+
+def _routes(root: Branch, plans: list[TargetPlan], faults: Faults) -> tuple[Route, ...]:
+    targets = {plan.name: plan.target for plan in plans}
+    rows = list(root.branch("routes").rows())
+    meant: set[str] = set()
+    routes = []
+    for name, row in rows:
+        named: dict[str, Leaf] = {}
+        for leaf in row.leaves:
+            meant.add(_check_step(name, leaf, named, targets, faults))
+            named.setdefault(leaf.value, leaf)
+        routes.append(Route(name=name, targets=tuple(targets[target] for target in named if target in targets)))
+    if rows and not root.branch("routes").broken:
+        _check_unrouted(root.branch("providers"), targets, meant, faults)
+    return tuple(routes)
+
+
+def _check_step(
+    route: str, leaf: Leaf, before: Mapping[str, Leaf], targets: Mapping[str, Target], faults: Faults
+) -> str:
+    """Gives the target that was meant, as far as one can tell."""
+    name = str(leaf.value)
+    if name in before:
+        wrong = f"route {route}: {name} is here twice, first in line {before[name].place.line}"
+        faults.add(leaf.place, wrong, "remove one of them")
+    if name in targets:
+        return name
+    near = faults.near(name, targets)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(list(targets)[:5]) or 'none'}"
+    faults.add(leaf.place, f"route {route}: there is no target {shown(name)}", hint)
+    return near or name
+
+
+def _check_unrouted(providers: Branch, targets: Mapping[str, Target], meant: set[str], faults: Faults) -> None:
+    """A target in no route would be probed, and paid, for nothing."""
+    for name, target in targets.items():
+        if name not in meant:
+            place = providers.branch(target.provider.name).branch("models").places[target.model]
+            faults.add(
+                place, f"{name} is in no route: it would be probed for nothing", "add it to a route, or remove it"
+            )

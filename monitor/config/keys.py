@@ -1,0 +1,271 @@
+"""All keys of a configuration: name, kind, default and a line of explanation each; checks and docs follow it."""
+
+import re
+from dataclasses import Field, dataclass, fields
+from typing import Any
+
+from breaker.policy import Policy
+from breaker.target import MODEL_NAME, PROVIDER_NAME
+from breaker.wire import READERS
+from monitor.config.addresses import base_url, host, open_store_url, store_url
+from monitor.config.faults import Unfit, shown
+from monitor.config.kinds import FLAG, Kind, number, one_of, text
+from monitor.config.variables import variable
+from monitor.settings import Door, ProbeShape
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Key:
+    """One key. `default` is what holds without it, as the docs write it ("" where the line says it)."""
+
+    name: str
+    holds: "Shape"
+    line: str
+    required: bool = False
+    default: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """A fixed set of keys; `notes` allows others that begin with `x-`, for anchors."""
+
+    name: str
+    keys: tuple[Key, ...]
+    notes: bool = False
+
+    def key(self, name: str) -> Key | None:
+        """The key of that name."""
+        return next((key for key in self.keys if key.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """Things under names that the user gives; `name` says what such a thing is ("provider")."""
+
+    name: str
+    pattern: re.Pattern[str]
+    holds: "Shape"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """A list of values of one kind."""
+
+    holds: Kind
+
+
+Shape = Kind | Section | Named | Listing
+
+
+def _target(name: str) -> str | Unfit:
+    provider, slash, model = name.partition("/")
+    if slash and PROVIDER_NAME.fullmatch(provider) and MODEL_NAME.fullmatch(model):
+        return name
+    return Unfit(f"is {shown(name)}, not written as provider/model", "write it as in providers: zai/glm-5.3-flash")
+
+
+VARIABLE = text("the name of an environment variable", variable)
+_HOST = text("a host", host)
+_PORT = number(1, 65_535, whole=True)
+# The policy itself knows which numbers work, alone and together: `breaker.policy.flaws`.
+_BY_END = {
+    "_s": number(unit="seconds"),
+    "_row": number(whole=True, unit="answers"),
+    "_intervals": number(unit="intervals"),
+    "probing": FLAG,
+}
+
+
+def _policy_key(field: Field[Any], line: str) -> Key:
+    kind = next(kind for end, kind in _BY_END.items() if field.name.endswith(end))
+    return Key(name=field.name, holds=kind, line=line, default=_written(field.default))
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else f"{value}"
+
+
+def _default(owner: type[Any], name: str) -> str:
+    return next(_written(field.default) for field in fields(owner) if field.name == name)
+
+
+_POLICY_LINES = {
+    "slow_s": "a first byte later than this is slow; it counts when this much silence is over, not when the byte comes",
+    "slow_row": "this many slow first bytes in a row open the circuit",
+    "errors_row": "this many failed answers in a row open the circuit; slow and failed ones count in one row",
+    "hold_s": "an open circuit stays open for this long, exactly",
+    "recover_row": "this many good, quick probes in a row close it again",
+    "interval_s": "between two probes of a target",
+    "jitter_s": "each probe starts later by a random part of this",
+    "confirm_s": "a bad answer is confirmed by a probe after this long",
+    "half_open_s": "between two probes once the hold is over and recovery isn't proven",
+    "silence_s": "an answer that says nothing for this long is given up; one that flows is never cut",
+    "row_gap_intervals": "neighbours in a row stand at most this many probe intervals apart",
+    "fresh_intervals": "a good probe older than this many probe intervals proves no recovery",
+    "silent_intervals": "with no telling probe for this many intervals, a circuit closes unverified when its hold ends",
+    "wary_s": "for this long after an unverified close, one bad answer opens the circuit again",
+    "probing": "whether probes are sent at all; without them, only agents' reports count",
+}
+
+POLICY = Section(name="policy", keys=tuple(_policy_key(field, _POLICY_LINES[field.name]) for field in fields(Policy)))
+
+
+def _probe_key(name: str, kind: Kind, line: str) -> Key:
+    return Key(name=name, holds=kind, line=line, default=_default(ProbeShape, name))
+
+
+PROBE = Section(
+    name="probe",
+    keys=(
+        _probe_key(
+            "prompt_tokens",
+            number(100, 1_000_000, whole=True, unit="tokens"),
+            "how long a probe's prompt is, tool schemas included; make it as long as your agents' own",
+        ),
+        _probe_key(
+            "max_tokens",
+            number(16, 100_000, whole=True, unit="tokens"),
+            "how long its answer may be; a model that thinks before it answers needs more",
+        ),
+        _probe_key("stable_prefix", FLAG, "begin each prompt alike, as agents do whose prefix the provider caches"),
+        _probe_key("skip_when_fresh", FLAG, "send no probe where agents' reports have just said the same for free"),
+        _probe_key("fresh_connection", FLAG, "open a connection for each probe"),
+    ),
+)
+
+_DOLLARS = number(0, 100_000, unit="US dollars")
+
+PRICE = Section(
+    name="price",
+    keys=(
+        Key(name="input_usd", holds=_DOLLARS, line="US dollars for a million tokens of prompt", required=True),
+        Key(name="output_usd", holds=_DOLLARS, line="US dollars for a million tokens of answer", required=True),
+    ),
+)
+
+BUDGET = Section(
+    name="budget",
+    keys=(
+        Key(
+            name="tokens_per_day",
+            holds=number(1, 1_000_000_000_000, whole=True, unit="tokens"),
+            line="what probes of this provider may use in a day (UTC), prompts and answers together",
+            default="no limit",
+        ),
+        Key(
+            name="usd_per_day",
+            holds=number(0.000_001, 1_000_000, unit="US dollars"),
+            line="what probes of this provider may cost in a day (UTC); every model of it then needs a `price`",
+            default="no limit",
+        ),
+    ),
+)
+
+DOOR = Section(
+    name="door",
+    keys=(
+        Key(
+            name="host",
+            holds=_HOST,
+            line="where the service listens; anywhere else than loopback, both tokens are needed",
+            default=_default(Door, "host"),
+        ),
+        Key(name="port", holds=_PORT, line="the port it listens on", default=_default(Door, "port")),
+        Key(
+            name="agent_token_env",
+            holds=VARIABLE,
+            line="the variable that holds the token with which agents report",
+            default="no token is asked for",
+        ),
+        Key(
+            name="admin_token_env",
+            holds=VARIABLE,
+            line="the variable that holds the token with which people also move circuits",
+            default="no token is asked for",
+        ),
+    ),
+)
+
+_OWN_POLICY = "numbers that differ here; the nearest wins"
+
+MODEL = Section(
+    name="model",
+    keys=(
+        Key(name="price", holds=PRICE, line="what its tokens cost", default="not known"),
+        Key(name="policy", holds=POLICY, line=_OWN_POLICY),
+        Key(name="probe", holds=PROBE, line=_OWN_POLICY),
+    ),
+)
+
+PROVIDER = Section(
+    name="provider",
+    keys=(
+        Key(
+            name="base_url",
+            holds=text("an address", base_url),
+            line="the API's address, up to where the wire's own path begins: `https://api.example.com/v1`",
+            required=True,
+        ),
+        Key(
+            name="wire",
+            holds=one_of("a wire", tuple(READERS)),
+            line=f"the format that it speaks: {', '.join(f'`{name}`' for name in READERS)}",
+            required=True,
+        ),
+        Key(
+            name="api_key_env",
+            holds=VARIABLE,
+            line="the variable that holds its key; agents are told this name, never the key",
+            default="no key is sent",
+        ),
+        Key(name="budget", holds=BUDGET, line="what probing it may cost in a day", default="no limit"),
+        Key(name="policy", holds=POLICY, line=_OWN_POLICY),
+        Key(name="probe", holds=PROBE, line=_OWN_POLICY),
+        Key(
+            name="models",
+            holds=Named(name="model", pattern=MODEL_NAME, holds=MODEL),
+            line="its models by the names that it gives them; a name alone is enough",
+            required=True,
+        ),
+    ),
+)
+
+ROOT = Section(
+    name="file",
+    notes=True,
+    keys=(
+        Key(
+            name="store",
+            holds=text("a store's address", open_store_url),
+            line="Redis or Valkey: `redis://`, `rediss://` or `unix://`, without a password",
+            default="an embedded store, for one machine",
+        ),
+        Key(
+            name="store_env",
+            holds=VARIABLE,
+            line="instead of `store`: the variable that holds the address, where a password is in it",
+        ),
+        Key(name="door", holds=DOOR, line="where the service listens and who may tell it something"),
+        Key(name="policy", holds=POLICY, line="when circuits open and close"),
+        Key(name="probe", holds=PROBE, line="what probes ask"),
+        Key(
+            name="providers",
+            holds=Named(name="provider", pattern=PROVIDER_NAME, holds=PROVIDER),
+            line="the accounts there are, under names that you choose",
+            required=True,
+        ),
+        Key(
+            name="routes",
+            holds=Named(name="route", pattern=PROVIDER_NAME, holds=Listing(holds=text("a target", _target))),
+            line="names that agents ask for, each with its targets (`provider/model`) in order of preference",
+            required=True,
+        ),
+    ),
+)
+
+# Variables that stand above the file, and whose keys they stand for.
+OVERRIDES = {
+    "FIRSTBYTE_HOST": _HOST,
+    "FIRSTBYTE_PORT": _PORT,
+    "FIRSTBYTE_STORE": text("a store's address", store_url),
+}
