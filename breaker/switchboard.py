@@ -51,6 +51,7 @@ class Standing:
     """A target as people see it: its circuit, what that is now, and what its last answers were."""
 
     target: Target
+    policy: Policy
     circuit: Circuit
     state: State
     until: float | None
@@ -125,6 +126,7 @@ class Switchboard:
         circuit, now = self._circuits.get(target, Circuit()), self.now()
         return Standing(
             target=self._targets[target],
+            policy=self._policies[target],
             circuit=circuit,
             state=circuits.state(circuit, now),
             until=circuits.until(circuit, now),
@@ -143,6 +145,9 @@ class Switchboard:
         Raises UnknownNameError for a target that isn't configured.
         """
         self._check(answer.target)
+        if self._waiting:  # what is gone would cost each answer of many its full limit
+            self._wait(answer)
+            return None
         try:
             return await self._record(answer)
         except StoreGoneError as error:
@@ -221,9 +226,8 @@ class Switchboard:
     async def _record(self, answer: Answer) -> Judged:
         judgement = judge(answer)
         reading = await self._store.record(answer, judgement)
-        move = None
-        if reading.counted:
-            move = await self._make_due(answer.target, reading)
+        # Also after a repeated answer: it may have come again because the first reply was lost, and the move with it.
+        move = await self._make_due(answer.target, reading)
         judged = Judged(answer=answer, judgement=judgement, reading=reading, move=move)
         self._logs[answer.target] = reading.log
         if reading.counted:
@@ -234,17 +238,16 @@ class Switchboard:
     async def _make_due(self, target: str, reading: Reading) -> Move | None:
         """The move that is due, if we were the one to make it."""
         move = circuits.due(reading.circuit, reading.log, self._policies[target], reading.now)
-        if move is None or not await self._apply(target, move, reading.circuit):
-            return None
-        return move
+        return None if move is None else await self._apply(target, move, reading.circuit)
 
-    async def _apply(self, target: str, move: Move, judged: Circuit) -> bool:
-        if not await self._store.apply(target, move, judged):
-            return False
-        self._take(target, move.circuit)
-        for listener in self._listeners.moved:
-            listener(target, move)
-        return True
+    async def _apply(self, target: str, move: Move, judged: Circuit) -> Move | None:
+        """The move as it was made; None if another was faster."""
+        made = await self._store.apply(target, move, judged)
+        if made is not None:
+            self._take(target, made.circuit)
+            for listener in self._listeners.moved:
+                listener(target, made)
+        return made
 
     async def _settle_one(self, name: str) -> float | None:
         reading = await self._store.look(name)
@@ -255,8 +258,10 @@ class Switchboard:
         for _ in range(5):
             reading = await self._store.look(target)
             move = wanted(reading)
-            if move is None or await self._apply(target, move, reading.circuit):
-                return move
+            if move is None:
+                return None
+            if (made := await self._apply(target, move, reading.circuit)) is not None:
+                return made
         raise StoreError(f"the circuit of {target!r} moved five times while it was being moved by hand; try again")
 
     def _take(self, name: str, circuit: Circuit) -> None:
@@ -299,8 +304,12 @@ class Switchboard:
             since, answer = self._waiting[0]
             age_s = answer.seconds if answer.age_s is None else answer.age_s
             aged = replace(answer, age_s=age_s + time.monotonic() - since)
-            await self._record(aged)
             self._waiting.popleft()
+            try:
+                await self._record(aged)
+            except StoreGoneError:
+                self._waiting.appendleft((since, answer))
+                raise
 
 
 def newest(log: Log) -> Entry | None:

@@ -31,8 +31,11 @@ class Store(Protocol):
         """What is known of a target; writes nothing."""
         ...
 
-    async def apply(self, target: str, move: Move, judged: Circuit) -> bool:
-        """Make a move if the circuit is still the judged one, and announce it; False if another was faster."""
+    async def apply(self, target: str, move: Move, judged: Circuit) -> Move | None:
+        """Make a move if the circuit is still the judged one, and announce it; None if another was faster.
+
+        Gives the move as it was made: a circuit that the store didn't have yet gets its epoch here.
+        """
         ...
 
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:

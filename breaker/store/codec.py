@@ -1,0 +1,188 @@
+"""Circuits, entries and moves as the store writes them: facts, numbers and a move's one sentence.
+
+What another version wrote and this one can't read comes back as None; facts that this version doesn't know are left
+out.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import lru_cache
+
+from breaker.answer import Answer, Part
+from breaker.circuit import Cause, Circuit, Held, Move, State
+from breaker.errors import BadFactError
+from breaker.log import Entry
+from breaker.verdict import Blame, Judgement, Verdict
+
+CIRCUIT_FIELDS = ("epoch", "generation", "cause", "moved_at", "open_until", "held")
+
+_FACTS = frozenset(field.name for field in fields(Answer))
+_CAUSES = frozenset(Cause)
+_UNREADABLE = (BadFactError, KeyError, TypeError, ValueError, AttributeError)
+
+
+# Circuits
+
+
+def write_circuit(circuit: Circuit) -> dict[str, str]:
+    """A circuit's fields; each is always there, so that a missing one shows damage."""
+    return {
+        "epoch": circuit.epoch,
+        "generation": str(circuit.generation),
+        "cause": circuit.cause.value if circuit.cause else "",
+        "moved_at": repr(circuit.moved_at),
+        "open_until": "" if circuit.open_until is None else repr(circuit.open_until),
+        "held": _json(asdict(circuit.held)) if circuit.held else "",
+    }
+
+
+def read_circuit(values: Sequence[str | None]) -> Circuit:
+    """The circuit behind the values of CIRCUIT_FIELDS; one that has never moved where they are missing or damaged."""
+    if len(values) != len(CIRCUIT_FIELDS) or None in values:
+        return Circuit()
+    epoch, generation, cause, moved_at, open_until, held = (str(value) for value in values)
+    try:
+        return Circuit(
+            epoch=epoch,
+            generation=int(generation),
+            cause=Cause(cause) if cause in _CAUSES else None,
+            moved_at=float(moved_at),
+            open_until=float(open_until) if open_until else None,
+            held=_read_held(json.loads(held)) if held else None,
+        )
+    except _UNREADABLE:
+        return Circuit()
+
+
+def write_announcement(target: str, circuit: Circuit) -> str:
+    """What subscribers are told of a move."""
+    return _json({"target": target, "circuit": write_circuit(circuit)})
+
+
+def read_announcement(text: str) -> tuple[str, Circuit] | None:
+    """The target and the circuit that an announcement tells of."""
+    try:
+        said = json.loads(text)
+        return str(said["target"]), _read_circuit_object(said["circuit"])
+    except _UNREADABLE:
+        return None
+
+
+# Entries
+
+
+def kind(answer: Answer, judgement: Judgement) -> str:
+    """What an answer counts as where it is only counted: ok, failure, nothing or late."""
+    if answer.part is Part.LATE:
+        return "late"
+    return {Blame.OK: "ok", Blame.PROVIDER_FAILURE: "failure"}.get(judgement.blame, "nothing")
+
+
+def write_id(answer: Answer) -> str:
+    """An answer's id, as the script looks for it."""
+    return _json(answer.id)
+
+
+def write_members(answer: Answer, judgement: Judgement) -> str:
+    """The members of an entry that the script doesn't write itself, without the opening brace."""
+    members = {"verdict": judgement.verdict.value, "blame": judgement.blame.value, "answer": answer.facts()}
+    return _json(members)[1:]
+
+
+@lru_cache(maxsize=8192)
+def read_entry(text: str) -> Entry | None:
+    """The entry that the script wrote. Each record brings the same tails again, so they are remembered."""
+    try:
+        return _read_entry_object(json.loads(text))
+    except _UNREADABLE:
+        return None
+
+
+# Moves
+
+
+def write_move(move: Move) -> str:
+    """A move for the ledger, with the answers behind it."""
+    return _json(
+        {
+            "at": move.at,
+            "before": move.before.value,
+            "after": move.after.value,
+            "cause": move.cause.value,
+            "why": move.why,
+            "circuit": write_circuit(move.circuit),
+            "answers": [_entry_object(entry) for entry in move.answers],
+        }
+    )
+
+
+def read_move(text: str) -> Move | None:
+    """The move that a ledger's line tells of."""
+    try:
+        said = json.loads(text)
+        return Move(
+            at=float(said["at"]),
+            before=State(said["before"]),
+            after=State(said["after"]),
+            cause=Cause(said["cause"]),
+            why=str(said["why"]),
+            circuit=_read_circuit_object(said["circuit"]),
+            answers=tuple(_read_entry_object(entry) for entry in said["answers"]),
+        )
+    except _UNREADABLE:
+        return None
+
+
+# Inside
+
+
+def _json(value: object) -> str:
+    """Short, and in ASCII: whatever an id holds, one line of text comes out."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _read_held(said: Mapping[str, object]) -> Held:
+    return Held(
+        opened=bool(said["opened"]),
+        who=str(said["who"]),
+        why=str(said["why"]),
+        since=_number(said["since"]),
+        until=_number(said["until"]),
+    )
+
+
+def _read_circuit_object(said: Mapping[str, str]) -> Circuit:
+    return read_circuit([said.get(name) for name in CIRCUIT_FIELDS])
+
+
+def _entry_object(entry: Entry) -> dict[str, object]:
+    return {
+        "id": entry.answer.id,
+        "at": entry.at,
+        "began": entry.began,
+        "late": entry.late,
+        "verdict": entry.verdict.value,
+        "blame": entry.blame.value,
+        "answer": entry.answer.facts(),
+    }
+
+
+def _read_entry_object(said: Mapping[str, object]) -> Entry:
+    facts = said["answer"]
+    if not isinstance(facts, Mapping):
+        raise TypeError("an entry without facts")
+    return Entry(
+        answer=Answer.from_facts({name: value for name, value in facts.items() if name in _FACTS}),
+        verdict=Verdict(str(said["verdict"])),
+        blame=Blame(str(said["blame"])),
+        at=_number(said["at"]),
+        began=_number(said["began"]),
+        late=bool(said["late"]),
+    )
+
+
+def _number(value: object) -> float:
+    if isinstance(value, (int, float)):
+        return float(value)
+    raise TypeError(f"{type(value).__name__} where a number was expected")

@@ -1,0 +1,137 @@
+-- Counts one judged answer of one target, each part of an id once. Holds no policy.
+--
+-- KEYS   one hash tag: 1 circuit (hash)  2 probes (list)  3 reports (list)  4 ids (sorted set)  5 bins (list)
+-- ARGV   1 source: probe | report      2 part: late | final      3 kind: ok | failure | nothing | late
+--        4 id, written as JSON         5 microseconds since the request began
+--        6 the entry's other members, written as JSON without the opening brace
+--        7 the epoch of a circuit that is made now
+-- Reply  { counted: 0 | 1, now: seconds as text, the circuit's six fields, probes, reports } (oldest first)
+--
+-- A bin is "start kept ok failure nothing late": seconds since 1970, reports kept one by one, reports of each kind.
+
+local GARBAGE_S, DAY_S = 30 * 86400, 86400
+local LENGTH = { probe = 32, report = 64 }
+local IDS = 4096
+local BIN_S, BINS = 10, 60
+-- A report beyond so many kept in its bin is only counted there, unless the newest ROW kept ones are of mixed kinds:
+-- so a flood pushes out nothing that a rule needs, and a change of kind is kept until a whole row of it stands.
+local MODEST, ROW = 20, 16
+local COLUMN = { ok = 3, failure = 4, nothing = 5, late = 6 }
+
+local source, part, kind, id, age_us, members, epoch = unpack(ARGV)
+local list = source == 'probe' and KEYS[2] or KEYS[3]
+
+local time = redis.call('TIME')
+local now_us = time[1] * 1000000 + time[2]
+
+-- Lua writes numbers with 14 digits, which would lose the microseconds.
+local function seconds(us)
+  return string.format('%d.%06d', math.floor(us / 1000000), us % 1000000)
+end
+
+-- Quotation marks inside an id are escaped, so these patterns can't match there.
+local function kind_of(entry)
+  return string.match(entry, '"kind":"(%a+)"')
+end
+
+local function refresh(key)
+  if redis.call('TTL', key) < GARBAGE_S - DAY_S then
+    redis.call('EXPIRE', key, GARBAGE_S)
+  end
+end
+
+local kept = { [KEYS[2]] = redis.call('LRANGE', KEYS[2], 0, -1), [KEYS[3]] = redis.call('LRANGE', KEYS[3], 0, -1) }
+local entries = kept[list]
+local start = '{"id":' .. id .. ',"at":'
+
+local place
+for i = #entries, 1, -1 do
+  if string.sub(entries[i], 1, #start) == start then
+    place = i
+    break
+  end
+end
+
+local late_known = redis.call('ZSCORE', KEYS[4], 'late ' .. id)
+local final_known = redis.call('ZSCORE', KEYS[4], 'final ' .. id)
+local known
+if part == 'late' then
+  known = late_known or final_known or place
+else
+  known = final_known or (place and kind_of(entries[place]) ~= 'late')
+end
+
+local circuit = redis.call('HMGET', KEYS[1], 'epoch', 'generation', 'cause', 'moved_at', 'open_until', 'held')
+local whole = true
+for i = 1, 6 do
+  whole = whole and circuit[i]
+end
+
+-- What the answer becomes: the second part of an entry, a new entry, or a number in a bin.
+local merges = not known and place
+local appends, bin, newest_bin = false, nil, nil
+if not known and not place and not late_known then
+  appends = true
+  if source == 'report' then
+    newest_bin = redis.call('LINDEX', KEYS[5], -1)
+    bin = { string.match(newest_bin or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
+    local begins = string.format('%d', math.floor(now_us / 1000000 / BIN_S) * BIN_S)
+    if bin[1] ~= begins then
+      bin, newest_bin = { begins, 0, 0, 0, 0, 0 }, nil
+    end
+    local row = #entries >= ROW
+    for i = #entries, math.max(#entries - ROW + 1, 1), -1 do
+      row = row and kind_of(entries[i]) == kind
+    end
+    appends = tonumber(bin[2]) < MODEST or not row
+    bin[2] = bin[2] + (appends and 1 or 0)
+    bin[COLUMN[kind]] = bin[COLUMN[kind]] + 1
+  end
+end
+
+if merges then
+  local at, began = string.match(entries[place], '"at":([%d.]+),"began":([%d.]+)')
+  entries[place] = start .. at .. ',"began":' .. began .. ',"late":true,"kind":"' .. kind .. '",' .. members
+elseif appends then
+  local began = seconds(math.max(now_us - tonumber(age_us), 0))
+  local late = part == 'late' and 'true' or 'false'
+  entries[#entries + 1] = start .. seconds(now_us) .. ',"began":' .. began .. ',"late":' .. late
+    .. ',"kind":"' .. kind .. '",' .. members
+end
+
+-- From here on it only writes.
+
+if not whole then
+  circuit = { epoch, '0', '', '0', '', '' }
+  redis.call('HSET', KEYS[1], 'epoch', epoch, 'generation', '0', 'cause', '', 'moved_at', '0',
+    'open_until', '', 'held', '')
+end
+if not known then
+  if merges then
+    redis.call('LSET', list, place - 1, entries[place])
+  elseif appends then
+    redis.call('RPUSH', list, entries[#entries])
+    redis.call('LTRIM', list, -LENGTH[source], -1)
+  end
+  if bin then
+    local written = table.concat(bin, ' ')
+    if newest_bin then
+      redis.call('LSET', KEYS[5], -1, written)
+    else
+      redis.call('RPUSH', KEYS[5], written)
+      redis.call('LTRIM', KEYS[5], -BINS, -1)
+    end
+    refresh(KEYS[5])
+  end
+  local last = redis.call('ZRANGE', KEYS[4], -1, -1, 'WITHSCORES')
+  redis.call('ZADD', KEYS[4], (last[2] or 0) + 1, part .. ' ' .. id)
+  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -IDS - 1)
+  refresh(list)
+  refresh(KEYS[4])
+end
+refresh(KEYS[1])
+
+if #entries > LENGTH[source] then
+  table.remove(entries, 1)
+end
+return { known and 0 or 1, seconds(now_us), circuit, kept[KEYS[2]], kept[KEYS[3]] }

@@ -1,0 +1,257 @@
+"""The store on a Redis or Valkey server."""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Self, TypeVar, cast
+from urllib.parse import unquote, urlsplit
+
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.client import PubSub
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from breaker.answer import Answer
+from breaker.circuit import Circuit, Move
+from breaker.errors import StoreError
+from breaker.log import Entry, Log
+from breaker.store import codec
+from breaker.store.contract import Reading
+from breaker.store.limit import within
+from breaker.store.script import APPLY, RECORD
+from breaker.store.trouble import translated
+from breaker.verdict import Judgement
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+CHANNEL = "firstbyte:moves"
+LIMIT_S = 0.1
+# Calls that the server answers at one time; further ones queue here.
+_CALLS = 16
+# Connections that calls don't use: those of announcements.
+_LISTENERS = 16
+_GARBAGE_S = 30 * 86_400
+_SPEND_KEPT_S = 3 * 86_400
+
+
+class RedisStore:
+    """The store on a Redis or Valkey server, with a limit of its own on every call.
+
+    The limit counts from the moment when a call is sent, connecting included; there are no retries. Calls beyond
+    sixteen at one time queue; when the server gives no answer to one, those that queue behind it fail with it.
+    """
+
+    def __init__(self, pool: ConnectionPool, place: str, limit_s: float) -> None:
+        self._pool = pool
+        self._server = Redis(connection_pool=pool)
+        self._limit_s = limit_s
+        self._calls = asyncio.Semaphore(_CALLS)
+        self._failures = 0
+        self._told_unreadable = False
+        self.place = place  # where the server is, as an error may show it
+
+    @classmethod
+    def from_url(cls, url: str, *, limit_s: float = LIMIT_S) -> Self:
+        """The store at a redis://, rediss:// or unix:// URL; connects with the first call. StoreError for a bad URL."""
+        try:
+            place = _place(url)
+            pool = ConnectionPool.from_url(
+                url,
+                retry=Retry(NoBackoff(), 0),
+                socket_timeout=None,
+                socket_connect_timeout=limit_s,
+                health_check_interval=0,
+                decode_responses=True,
+                encoding_errors="replace",
+                protocol=2,
+            )
+        except (ValueError, TypeError):
+            # The library's own words quote the URL, and a URL may hold a password.
+            raise StoreError("the store's URL can't be read; it starts with redis://, rediss:// or unix://") from None
+        pool.max_connections = _CALLS + _LISTENERS
+        return cls(pool, place, limit_s)
+
+    # The contract
+
+    async def record(self, answer: Answer, judgement: Judgement) -> Reading:
+        """Append a judged answer to its target's log, once for each part of its id."""
+        age_s = answer.seconds if answer.age_s is None else answer.age_s
+        args = (
+            answer.source.value,
+            answer.part.value,
+            codec.kind(answer, judgement),
+            codec.write_id(answer),
+            round(age_s * 1e6),
+            codec.write_members(answer, judgement),
+            _nonce(),
+        )
+        keys = _keys(answer.target, "circuit", "probes", "reports", "ids", "bins")
+        reply = await self._ask(lambda: RECORD.run(self._server, keys, args))
+        counted, now, circuit, probes, reports = cast("tuple[int, str, list[str], list[str], list[str]]", reply)
+        return Reading(
+            circuit=codec.read_circuit(circuit),
+            log=self._read_log(probes, reports),
+            now=float(now),
+            counted=counted == 1,
+        )
+
+    async def look(self, target: str) -> Reading:
+        """What is known of a target; writes nothing."""
+        circuit_key, probes_key, reports_key = _keys(target, "circuit", "probes", "reports")
+        pipe = self._server.pipeline(transaction=True)
+        pipe.hmget(circuit_key, *codec.CIRCUIT_FIELDS)
+        pipe.lrange(probes_key, 0, -1)
+        pipe.lrange(reports_key, 0, -1)
+        pipe.time()
+        circuit, probes, reports, time = await self._ask(pipe.execute)
+        return Reading(circuit=codec.read_circuit(circuit), log=self._read_log(probes, reports), now=_seconds(time))
+
+    async def apply(self, target: str, move: Move, judged: Circuit) -> Move | None:
+        """Make a move if the circuit is still the judged one, and announce it; gives the move as it was made."""
+        made = replace(move, circuit=replace(move.circuit, epoch=move.circuit.epoch or _nonce()))
+        args: tuple[str | int, ...] = (
+            judged.epoch,
+            judged.generation,
+            _garbage_s(made),
+            codec.write_move(made),
+            CHANNEL,
+            codec.write_announcement(target, made.circuit),
+            *(text for pair in codec.write_circuit(made.circuit).items() for text in pair),
+        )
+        won = await self._ask(lambda: APPLY.run(self._server, _keys(target, "circuit", "moves"), args))
+        return made if won else None
+
+    async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
+        """All circuits in one round trip, and the store's time."""
+        pipe = self._server.pipeline(transaction=False)
+        for target in targets:
+            pipe.hmget(*_keys(target, "circuit"), *codec.CIRCUIT_FIELDS)
+        pipe.time()
+        *found, time = await self._ask(pipe.execute)
+        return {name: codec.read_circuit(fields) for name, fields in zip(targets, found, strict=True)}, _seconds(time)
+
+    async def moves(self, target: str, limit: int) -> list[Move]:
+        """The newest moves of a target, newest first."""
+        if limit < 1:
+            return []
+        (key,) = _keys(target, "moves")
+        found = await self._ask(lambda: cast("Awaitable[list[str]]", self._server.lrange(key, 0, limit - 1)))
+        return self._readable([codec.read_move(text) for text in found])
+
+    async def announcements(self) -> AsyncGenerator[tuple[str, Circuit]]:
+        """Circuits as they move. Raises StoreGoneError when the connection breaks; a frozen server stays unnoticed."""
+        ears = self._server.pubsub()
+        try:
+            await self._ask(lambda: _subscribe(ears))
+            while True:
+                said = await self._hear(ears)
+                if said is not None:
+                    yield said
+        finally:
+            with contextlib.suppress(RedisError, OSError, TimeoutError):
+                async with within(self._limit_s):
+                    await ears.aclose()  # type: ignore[no-untyped-call] # redis-py leaves it untyped
+
+    # Beside the contract
+
+    async def spend(self, provider: str, day: str, tokens: int, usd: float) -> tuple[int, float]:
+        """Add to what a provider has cost on a day; gives the day's tokens and US dollars."""
+        key = f"firstbyte:{{spend:{provider}}}:{day}"
+        pipe = self._server.pipeline(transaction=True)
+        pipe.hincrby(key, "tokens", tokens)
+        pipe.hincrbyfloat(key, "usd", usd)
+        pipe.expire(key, _SPEND_KEPT_S)
+        all_tokens, all_usd, _ = await self._ask(pipe.execute)
+        return int(all_tokens), float(all_usd)
+
+    async def ping(self) -> None:
+        """Raise StoreGoneError if the server doesn't answer within the limit."""
+        await self._ask(self._server.ping)
+
+    async def close(self) -> None:
+        """Close all connections; never waits for longer than the limit."""
+        with contextlib.suppress(RedisError, OSError, TimeoutError):
+            async with within(self._limit_s):
+                await self._pool.disconnect()
+
+    # Inside
+
+    async def _ask(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        failures = self._failures
+        async with self._calls:
+            if failures != self._failures:
+                raise translated(TimeoutError(), self.place)
+            try:
+                async with within(self._limit_s):
+                    return await work()
+            except (RedisError, OSError, TimeoutError) as error:
+                raise self._noted(error) from None
+
+    def _noted(self, error: Exception) -> StoreError:
+        self._failures += 1
+        return translated(error, self.place)
+
+    async def _hear(self, ears: PubSub) -> tuple[str, Circuit] | None:
+        try:
+            message = await ears.get_message(timeout=None)
+        except (RedisError, OSError) as error:
+            raise translated(error, self.place) from None
+        return codec.read_announcement(message["data"]) if message and message["type"] == "message" else None
+
+    def _read_log(self, probes: Sequence[str], reports: Sequence[str]) -> Log:
+        return Log(probes=self._entries(probes), reports=self._entries(reports))
+
+    def _entries(self, texts: Sequence[str]) -> tuple[Entry, ...]:
+        return tuple(self._readable([codec.read_entry(text) for text in texts]))
+
+    def _readable(self, found: Sequence[_T | None]) -> list[_T]:
+        """What could be read; the first time that something couldn't, it is said."""
+        readable = [one for one in found if one is not None]
+        if len(readable) < len(found) and not self._told_unreadable:
+            self._told_unreadable = True
+            _log.warning(
+                "%d of %d lines in the store are another version's and are left out",
+                len(found) - len(readable),
+                len(found),
+            )
+        return readable
+
+
+def _place(url: str) -> str:
+    """A URL without its user, password and options."""
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return f"unix://{unquote(parts.path)}"
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or "localhost"
+    return f"{parts.scheme}://{host}:{parts.port or 6379}"
+
+
+def _keys(target: str, *names: str) -> list[str]:
+    """The keys of a target; what stands in braces decides the cluster's slot."""
+    return [f"firstbyte:{{{target}}}:{name}" for name in names]
+
+
+def _nonce() -> str:
+    return secrets.token_hex(8)
+
+
+def _seconds(time: tuple[int, int]) -> float:
+    return time[0] + time[1] / 1e6
+
+
+def _garbage_s(move: Move) -> int:
+    """How long a circuit may lie untouched: expiry must never end a hold."""
+    held = move.circuit.held
+    ends = (move.circuit.open_until or 0.0, held.until if held else 0.0)
+    return _GARBAGE_S + max(0, round(max(ends) - move.at))
+
+
+async def _subscribe(ears: PubSub) -> None:
+    """Subscribe, and wait until the server has said so."""
+    await ears.subscribe(CHANNEL)
+    await ears.get_message(timeout=None)

@@ -1,0 +1,58 @@
+"""A server's troubles in our own words."""
+
+from redis import exceptions as redis
+
+from breaker.errors import StoreError, StoreGoneError
+
+# The first word of a refusal that is about the server's state, not about what was asked.
+_PASSING = {
+    "BUSY": "is busy with a script",
+    "CLUSTERDOWN": "is part of a cluster that is down",
+    "LOADING": "is still loading its data",
+    "MASTERDOWN": "has lost its master",
+    "MISCONF": "can't write to its disk",
+    "NOAUTH": "wants a password",
+    "NOPERM": "doesn't allow this user what is needed",
+    "NOREPLICAS": "has too few replicas to write",
+    "OOM": "is out of memory",
+    "READONLY": "is a read-only replica",
+    "TRYAGAIN": "is moving keys",
+    "WRONGPASS": "refuses the password",
+}
+# The library takes the first word off these.
+_BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
+    (redis.BusyLoadingError, _PASSING["LOADING"]),
+    (redis.AuthenticationError, _PASSING["WRONGPASS"]),
+    (redis.NoPermissionError, _PASSING["NOPERM"]),
+    (redis.ReadOnlyError, _PASSING["READONLY"]),
+    (redis.OutOfMemoryError, _PASSING["OOM"]),
+    (redis.ClusterDownError, _PASSING["CLUSTERDOWN"]),
+    (redis.MasterDownError, _PASSING["MASTERDOWN"]),
+    (redis.TryAgainError, _PASSING["TRYAGAIN"]),
+    (redis.TimeoutError, "doesn't answer in time"),
+    (TimeoutError, "doesn't answer in time"),
+    (redis.ConnectionError, "can't be reached"),
+    (OSError, "can't be reached"),
+)
+
+
+def translated(error: Exception, place: str) -> StoreError:
+    """One sentence on what a server or the way to it refused.
+
+    It never quotes the library, whose words may quote a URL with its password.
+    """
+    for kind, words in _BY_CLASS:
+        if isinstance(error, kind):
+            return StoreGoneError(f"the store at {place} {words}{_reason(error)}")
+    code = str(error).partition(" ")[0]
+    if code in _PASSING:
+        return StoreGoneError(f"the store at {place} {_PASSING[code]}")
+    return StoreError(f"the store at {place} refused with {code if code.isupper() else type(error).__name__}")
+
+
+def _reason(error: Exception) -> str:
+    """What the operating system said, where it was asked."""
+    said: BaseException | None = error
+    while said is not None and not (isinstance(said, OSError) and said.strerror):
+        said = said.__context__
+    return f": {said.strerror}" if isinstance(said, OSError) else ""
