@@ -1,0 +1,77 @@
+"""Builds the question of a probe: as large as an agent's own, with marks that an answer must bring back."""
+
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from breaker.wire.question import Question, Tool, prompt_bytes
+from monitor import filler
+from monitor.settings import ProbeShape
+from monitor.tools import TOOLS
+
+# What one token is taken to be, in bytes; source and logs have 3 to 5 with the tokenizers in use.
+BYTES_PER_TOKEN = 4
+# Below this size the tool schemas would be most of the prompt, so they are left out.
+TOOLS_FROM_BYTES = 16_000
+
+_SYSTEM = """You are a careful software engineer who works in a repository through tools. You read before you change
+anything, keep changes small, and say plainly what you found. When a message asks for a plain reply you give exactly
+that reply, without calling a tool and without adding a word.
+"""
+_OPENING = """Below is the material of the session so far: source, logs and notes in no particular order. Among it stand
+three lines that begin with the word "checkmark" and hold a code: one near the beginning, one about halfway, one close
+to the end. Keep the codes in mind while you read; nothing else in the material has to be acted on.
+"""
+_ASK = """
+That was the material. Reply with the three codes from the lines that begin with "checkmark", in the order in which they
+stand, with one space between them. No other words, no explanation, no tool call.
+"""
+
+
+class Probe(NamedTuple):
+    """A question, and the marks in the order in which it holds them."""
+
+    question: Question
+    marks: tuple[str, str, str]
+
+
+def build(shape: ProbeShape, chance: random.Random) -> Probe:
+    """A new probe; its text is `prompt_tokens` long at four bytes a token, to within a line.
+
+    All of it differs from any other probe's, from the first line on, so that no cache of prefixes holds it. With
+    `stable_prefix` all but the last mark and what follows is the same each time: an answer still can't bring back the
+    first two marks without that text having been read, nor the last without this very prompt. A shape smaller than
+    the bare question gives the bare question.
+    """
+    fresh = random.Random(chance.getrandbits(64))  # noqa: S311 # nothing is kept secret by it, and it must be quick
+    stable = random.Random("firstbyte") if shape.stable_prefix else fresh  # noqa: S311 # the same each time on purpose
+    marks = (_mark(stable), _mark(stable), _mark(fresh))
+    size = shape.prompt_tokens * BYTES_PER_TOKEN
+    serial = f"{stable.getrandbits(48):012x}"
+    system = f"Session {serial}.\n{_SYSTEM}"
+    tools = _tools(serial) if size >= TOOLS_FROM_BYTES else ()
+    bare = Question(system=system, prompt="", tools=tools, max_tokens=shape.max_tokens)
+    lines = _pieces(stable, marks, size - bare.prompt_bytes)
+    return Probe(Question(system=system, prompt="".join(lines), tools=tools, max_tokens=shape.max_tokens), marks)
+
+
+def _mark(chance: random.Random) -> str:
+    return f"FB-{chance.getrandbits(32):08X}"
+
+
+def _tools(serial: str) -> tuple[Tool, ...]:
+    """The tools, the first with the session's serial, since some providers put them before all other text."""
+    first, *others = TOOLS
+    named = Tool(name=first.name, description=f"{first.description} Session {serial}.", schema=first.schema)
+    return (named, *others)
+
+
+def _pieces(chance: random.Random, marks: tuple[str, str, str], size: int) -> Iterator[str]:
+    """Opening, mark, half of the filler, mark, the other half, mark, ask."""
+    said = [f"checkmark {mark}\n" for mark in marks]
+    room = size - prompt_bytes(_OPENING, _ASK, *said)
+    yield from (_OPENING, said[0])
+    yield from filler.lines(chance, room // 2)
+    yield said[1]
+    yield from filler.lines(chance, room - room // 2)
+    yield from (said[2], _ASK)
