@@ -9,9 +9,10 @@ from monitor.config.check import check
 from monitor.config.environment import check_data, data_folder, find, overrides
 from monitor.config.faults import ConfigError, Fault, Faults, Place
 from monitor.config.keys import ROOT
+from monitor.config.starter import starter
 from monitor.settings import Settings
 
-__all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load"]
+__all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load", "starter"]
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:

@@ -111,4 +111,5 @@ def _bare(parts: SplitResult) -> str:
 
 def _safe(parts: SplitResult) -> str:
     """The address without what may be secret in it."""
-    return shown(_bare(parts) if "@" not in parts.path else f"{parts.scheme}:…")
+    hidden = "@" in parts.path + parts.query or parts.fragment
+    return shown(f"{parts.scheme}:…" if hidden else _bare(parts))

@@ -6,8 +6,8 @@ from typing import Any
 
 from monitor.config.document import Entry, Items, Node, Scalar, Table
 from monitor.config.faults import Faults, Place, Unfit, shown
-from monitor.config.keys import Key, Listing, Named, Section, Shape
 from monitor.config.kinds import Kind
+from monitor.config.shapes import Key, Listing, Named, Section, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class _Check:
                 self._hold(made, name, key.holds, entry, label=_label(made, key))
             elif key.required:
                 made.broken.add(name)
-                self._faults.add(entry.place, f"{made.label}: {name} is empty", f"it needs {key.line}")
+                self._faults.add(entry.place, f"{_label(made, key)} is empty", f"fill it in: {key.line}")
         for key in section.keys:
             if key.required and key.name not in table.entries and key.name not in meant:
                 self._faults.add(made.place, f"{made.label} has no {key.name}", f"add {key.name}: {key.line}")
@@ -153,7 +153,7 @@ class _Check:
         if not isinstance(node, Items):
             what = "a mapping of keys" if isinstance(node, Table) else "empty" if node.empty else shown(node.text)
             hint = (
-                f"write it between brackets: [{node.text}]"
+                f"write it between brackets: [{shown(node.text)}]"
                 if isinstance(node, Scalar) and node.text
                 else "write a list"
             )

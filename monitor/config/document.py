@@ -9,10 +9,9 @@ from yaml.composer import ComposerError
 from yaml.error import Mark, MarkedYAMLError
 from yaml.reader import ReaderError
 
-from monitor.config.faults import ConfigError, Fault, Faults, Place, shown
+from monitor.config.faults import ConfigError, Faults, Place, may_be_key, shown, unreadable
+from monitor.config.source import place_after, text_of
 
-# Reading stays within two seconds at this size, whatever is in it; a target takes about a hundred bytes.
-MAX_BYTES = 128 * 1024
 # The deepest sensible file has six levels.
 MAX_DEPTH = 16
 # Aliases may repeat what is written; more than this, all told, isn't meant for us.
@@ -60,57 +59,12 @@ class Table:
 Node = Scalar | Items | Table
 
 
-class _UnreadableError(Exception):
-    """Nothing more can be said about a file than this one fault."""
-
-    def __init__(self, fault: Fault) -> None:
-        self.fault = fault
-        super().__init__(fault)
-
-
 def read(path: Path, faults: Faults) -> Table:
     """The file's top level; duplicate keys go into `faults`.
 
     Raises ConfigError with one fault where nothing can be read.
     """
-    source = str(path)
-    try:
-        return _Reading(source, faults).table_of(_text(path, source))
-    except _UnreadableError as error:
-        raise ConfigError([error.fault]) from None
-
-
-def _unreadable(place: Place, wrong: str, hint: str) -> _UnreadableError:
-    return _UnreadableError(Fault(place, wrong, hint))
-
-
-def _text(path: Path, source: str) -> str:
-    data = _bytes(path, Place(source))
-    if len(data) > MAX_BYTES:
-        wrong = f"the file is larger than {MAX_BYTES // 1024} KiB"
-        raise _unreadable(Place(source), wrong, "is this the right file? A target takes about a hundred bytes")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        place = _place_at(source, data[: error.start].decode("utf-8-sig", errors="replace"))
-        raise _unreadable(place, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8") from None
-
-
-def _bytes(path: Path, place: Place) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise _unreadable(place, "there is no such file", "`firstbyte init` writes one to begin with") from None
-    except IsADirectoryError:
-        raise _unreadable(place, "is a folder, not a file", f"did you mean {place.source}/firstbyte.yaml?") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _unreadable(place, f"can't be read: {reason}", "the file must be readable for this user") from None
-
-
-def _place_at(source: str, before: str) -> Place:
-    return Place(source, before.count("\n") + 1, len(before) - before.rfind("\n"))
+    return _Reading(str(path), faults).table_of(text_of(path))
 
 
 class _Loader(yaml.SafeLoader):
@@ -121,7 +75,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "tag", None):
-            raise ComposerError(None, None, f"the tag {shown(event.tag)} has no meaning here", event.start_mark)
+            raise ComposerError(None, None, f"the tag {_written(event.tag)} has no meaning here", event.start_mark)
         if self._depth >= MAX_DEPTH:
             raise ComposerError(None, None, f"more than {MAX_DEPTH} levels", event.start_mark)
         self._depth += 1
@@ -129,6 +83,10 @@ class _Loader(yaml.SafeLoader):
             return super().compose_node(parent, index)
         finally:
             self._depth -= 1
+
+
+def _written(tag: str) -> str:
+    return shown(tag.replace("tag:yaml.org,2002:", "!!"))
 
 
 # PyYAML's words for the usual mistakes, and what to do about them.
@@ -161,14 +119,14 @@ class _Reading:
     def table_of(self, text: str) -> Table:
         root = self._compose(text)
         if root is None:
-            raise _unreadable(
+            raise unreadable(
                 Place(self._source, 1, 1), "the file is empty", "`firstbyte init` writes one to begin with"
             )
         node, _ = self._node(root)
         if not isinstance(node, Table):
             what = "a list" if isinstance(node, Items) else shown(node.text)
             hint = "begin with keys: `providers:` and `routes:`"
-            raise _unreadable(node.place, f"the file is {what}, not a mapping of keys", hint)
+            raise unreadable(node.place, f"the file is {what}, not a mapping of keys", hint)
         return node
 
     def _compose(self, text: str) -> yaml.Node | None:
@@ -177,17 +135,18 @@ class _Reading:
         except MarkedYAMLError as error:
             raise self._syntax(error.problem or "", error.problem_mark or error.context_mark) from None
         except ReaderError as error:
-            place = _place_at(self._source, text[: error.position])
+            place = place_after(self._source, text[: error.position])
             raise self._syntax_at(
                 place, f"special characters are not allowed (U+{ord(text[error.position]):04X})"
             ) from None
 
-    def _syntax(self, problem: str, mark: Mark | None) -> _UnreadableError:
+    def _syntax(self, problem: str, mark: Mark | None) -> ConfigError:
         return self._syntax_at(self._place(mark) if mark else Place(self._source), problem)
 
-    def _syntax_at(self, place: Place, problem: str) -> _UnreadableError:
+    def _syntax_at(self, place: Place, problem: str) -> ConfigError:
         hint = next((hint for sign, hint in _HINTS.items() if sign in problem), _OTHER_HINT)
-        return _unreadable(place, f"this is not YAML: {problem}", hint)
+        said = "it says something that may be a key (not shown)" if may_be_key(problem) else problem
+        return unreadable(place, f"this is not YAML: {said.removeprefix('but ')}", hint)
 
     def _place(self, mark: Mark) -> Place:
         return Place(self._source, mark.line + 1, mark.column + 1)
@@ -195,14 +154,14 @@ class _Reading:
     def _node(self, node: yaml.Node) -> tuple[Node, int]:
         """Our own node and how many nodes it stands for; one that aliases share is made once."""
         if id(node) in self._open:
-            raise _unreadable(self._place(node.start_mark), "this contains itself", "remove the alias inside it")
+            raise unreadable(self._place(node.start_mark), "this contains itself", "remove the alias inside it")
         if id(node) not in self._done:
             self._open.add(id(node))
             self._done[id(node)] = made = self._made(node)
             self._open.remove(id(node))
             if made[1] > MAX_NODES:
                 wrong = f"with its aliases this stands for more than {MAX_NODES} values"
-                raise _unreadable(made[0].place, wrong, "use fewer aliases")
+                raise unreadable(made[0].place, wrong, "use fewer aliases")
         return self._done[id(node)]
 
     def _made(self, node: yaml.Node) -> tuple[Node, int]:

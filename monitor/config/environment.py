@@ -8,7 +8,8 @@ from pathlib import Path
 from monitor.config.check import Leaf
 from monitor.config.document import Scalar
 from monitor.config.faults import Faults, Place, Unfit
-from monitor.config.keys import OVERRIDES
+from monitor.config.keys import ENVIRONMENT
+from monitor.config.kinds import Kind
 
 _FILE_NAMES = ("firstbyte.yaml", "firstbyte.yml")
 
@@ -24,15 +25,20 @@ class Overrides:
 
 def overrides(environ: Mapping[str, str], faults: Faults) -> Overrides:
     """What is set; an empty variable is as good as none."""
-    found = {name: _value(name, environ, faults) for name in OVERRIDES if environ.get(name)}
     return Overrides(
-        host=found.get("FIRSTBYTE_HOST"), port=found.get("FIRSTBYTE_PORT"), store=found.get("FIRSTBYTE_STORE")
+        host=_value("FIRSTBYTE_HOST", environ, faults),
+        port=_value("FIRSTBYTE_PORT", environ, faults),
+        store=_value("FIRSTBYTE_STORE", environ, faults),
     )
 
 
 def _value(name: str, environ: Mapping[str, str], faults: Faults) -> Leaf | None:
-    place = Place(name)
-    value = OVERRIDES[name].read(Scalar(environ[name], True, place))
+    key, place = ENVIRONMENT.key(name), Place(name)
+    assert key
+    assert isinstance(key.holds, Kind)
+    if not environ.get(name):
+        return None
+    value = key.holds.read(Scalar(environ[name], True, place))
     if isinstance(value, Unfit):
         faults.add(place, value.wrong, value.hint)
         return None

@@ -16,7 +16,9 @@ _KEPT = 1_000
 # Names compared for a "did you mean"; a comparison costs some microseconds.
 _COMPARED = 300
 
-_LOOKS_LIKE_A_KEY = re.compile(r"(?i)\b(sk|pk|rk|gsk|xai|hf|ghp|aiza|bearer)[-_ ]?[a-z0-9_-]{12,}")
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"(?i)\b(sk|pk|rk|gsk|xai|hf|ghp|aiza|bearer)[-_ ]?[a-z0-9_-]{12,}|(?=[a-z0-9]*\d)(?=\d*[a-z])[a-z0-9]{24,}"
+)
 _TEXT_SHOWN = 60
 
 
@@ -69,6 +71,11 @@ class ConfigError(FirstbyteError):
         return "\n".join([*lines, f"… and {left} more"] if left else lines)
 
 
+def unreadable(place: Place, wrong: str, hint: str) -> ConfigError:
+    """The error to raise where nothing more can be said about a file than this."""
+    return ConfigError([Fault(place, wrong, hint)])
+
+
 class Faults:
     """Collects faults; the same one in the same place counts once."""
 
@@ -104,9 +111,14 @@ def _order(fault: Fault) -> tuple[bool, int, int]:
     return (not fault.place.line, fault.place.line, fault.place.column)
 
 
+def may_be_key(text: str) -> bool:
+    """Whether a text looks as keys of providers do."""
+    return bool(_LOOKS_LIKE_A_KEY.search(text))
+
+
 def shown(text: str) -> str:
     """A text of the configuration as messages show it: in quotes, on one line, short, nothing that may be a key."""
-    if _LOOKS_LIKE_A_KEY.search(text):
+    if may_be_key(text):
         return "(not shown: it may be a key)"
     short = text if len(text) <= _TEXT_SHOWN else f"{text[: _TEXT_SHOWN - 1]}…"
     return json.dumps(short, ensure_ascii=False)

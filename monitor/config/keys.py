@@ -1,7 +1,6 @@
 """All keys of a configuration: name, kind, default and a line of explanation each; checks and docs follow it."""
 
-import re
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, fields
 from typing import Any
 
 from breaker.policy import Policy
@@ -10,51 +9,9 @@ from breaker.wire import READERS
 from monitor.config.addresses import base_url, host, open_store_url, store_url
 from monitor.config.faults import Unfit, shown
 from monitor.config.kinds import FLAG, Kind, number, one_of, text
+from monitor.config.shapes import Key, Listing, Named, Section
 from monitor.config.variables import variable
 from monitor.settings import Door, ProbeShape
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Key:
-    """One key. `default` is what holds without it, as the docs write it ("" where the line says it)."""
-
-    name: str
-    holds: "Shape"
-    line: str
-    required: bool = False
-    default: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Section:
-    """A fixed set of keys; `notes` allows others that begin with `x-`, for anchors."""
-
-    name: str
-    keys: tuple[Key, ...]
-    notes: bool = False
-
-    def key(self, name: str) -> Key | None:
-        """The key of that name."""
-        return next((key for key in self.keys if key.name == name), None)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Named:
-    """Things under names that the user gives; `name` says what such a thing is ("provider")."""
-
-    name: str
-    pattern: re.Pattern[str]
-    holds: "Shape"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listing:
-    """A list of values of one kind."""
-
-    holds: Kind
-
-
-Shape = Kind | Section | Named | Listing
 
 
 def _target(name: str) -> str | Unfit:
@@ -263,9 +220,27 @@ ROOT = Section(
     ),
 )
 
-# Variables that stand above the file, and whose keys they stand for.
-OVERRIDES = {
-    "FIRSTBYTE_HOST": _HOST,
-    "FIRSTBYTE_PORT": _PORT,
-    "FIRSTBYTE_STORE": text("a store's address", store_url),
-}
+ENVIRONMENT = Section(
+    name="environment",
+    keys=(
+        Key(
+            name="FIRSTBYTE_CONFIG",
+            holds=text("a path", str),
+            line="the configuration's path; `--config` stands above it",
+            default="`firstbyte.yaml` in the working folder",
+        ),
+        Key(name="FIRSTBYTE_HOST", holds=_HOST, line="stands above `door: host`"),
+        Key(name="FIRSTBYTE_PORT", holds=_PORT, line="stands above `door: port`"),
+        Key(
+            name="FIRSTBYTE_STORE",
+            holds=text("a store's address", store_url),
+            line="stands above `store` and `store_env`; a password may be in it",
+        ),
+        Key(
+            name="FIRSTBYTE_DATA",
+            holds=text("a folder", str),
+            line="where the embedded store keeps its data",
+            default="`firstbyte` in `$XDG_STATE_HOME` or `~/.local/state`; on macOS in `~/Library/Application Support`",
+        ),
+    ),
+)

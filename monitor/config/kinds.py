@@ -19,7 +19,7 @@ class Kind:
 
 
 _WHOLE = re.compile(r"[+-]?(\d+|\d{1,3}(_\d{3})+)")
-_DECIMAL = re.compile(r"[+-]?(\d+|\d{1,3}(_\d{3})+)?(\.\d*)?([eE][+-]?\d+)?")
+_DECIMAL = re.compile(r"[+-]?(?=\.?\d)(\d+|\d{1,3}(_\d{3})+)?(\.\d*)?([eE][+-]?\d+)?")
 _WITH_UNIT = re.compile(r"([\d.]+)\s*(ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)")
 _UNIT_S = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _MAX_DIGITS = 20
@@ -50,7 +50,7 @@ def _number(scalar: Scalar, *, whole: bool, words: str, seconds: bool) -> float 
         return Unfit(
             f"is {shown(text)}, which YAML reads as another number", "write it in decimal, without leading zeros"
         )
-    if len(text) > _MAX_DIGITS or not re.search(r"\d", text) or not (_WHOLE if whole else _DECIMAL).fullmatch(text):
+    if len(text) > _MAX_DIGITS or not (_WHOLE if whole else _DECIMAL).fullmatch(text):
         return _no_number(text, words=words, seconds=seconds)
     value = int(text) if whole else float(text)
     return value if math.isfinite(value) else _no_number(text, words=words, seconds=seconds)
