@@ -41,7 +41,7 @@ def create_app(
     problems.install(app)
     for router in (
         agents.router(switchboard),
-        people.router(switchboard),
+        people.router(switchboard, notices, metrics=metrics is not None),
         circuit.router(switchboard),
         health.router(switchboard, ready),
     ):

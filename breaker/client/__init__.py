@@ -1,1 +1,6 @@
-"""What an agent installs: route, report."""
+"""What an agent installs: route, report, and the means to look and to act by hand."""
+
+from breaker.client.door import Firstbyte
+from breaker.client.said import Decision
+
+__all__ = ["Decision", "Firstbyte"]

@@ -1,0 +1,87 @@
+"""Draws the page's small marks as SVG: a shape for each state and mood, and a target's last answers as bars."""
+
+from collections.abc import Sequence
+from html import escape
+from urllib.parse import quote
+
+from breaker.api.words import Mood
+from breaker.circuit import State
+from breaker.log import Entry, Weight, weigh
+from breaker.policy import Policy
+
+# Drawn in a field of 24 by 24 with the text's colour; each differs in shape, so none needs its colour to be told.
+_RING = '<circle cx="12" cy="12" r="9.5" fill="none" stroke="currentColor" stroke-width="2.5"/>'
+_BARS = '<path d="M9 8v8M15 8v8" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"/>'
+_SHAPES: dict[State, str] = {
+    State.CLOSED: '<circle cx="12" cy="12" r="11" fill="currentColor"/>'
+    '<path class="cut" d="M6.8 12.4l3.6 3.6 6.8-7.4" fill="none" stroke-width="2.6" stroke-linecap="round" '
+    'stroke-linejoin="round"/>',
+    State.OPEN: '<path d="M8 1.5h8l6.5 6.5v8L16 22.5H8L1.5 16V8z" fill="currentColor"/>'
+    '<path class="cut" d="M8.3 8.3l7.4 7.4M15.7 8.3l-7.4 7.4" fill="none" stroke-width="2.6" stroke-linecap="round"/>',
+    State.HALF_OPEN: f'{_RING}<path d="M12 2.5a9.5 9.5 0 0 1 0 19z" fill="currentColor"/>',
+    State.HELD_OPEN: '<path d="M8 1.5h8l6.5 6.5v8L16 22.5H8L1.5 16V8z" fill="none" stroke="currentColor" '
+    f'stroke-width="2.5"/>{_BARS}',
+    State.HELD_CLOSED: f"{_RING}{_BARS}",
+}
+_MOODS: dict[Mood, str] = {
+    Mood.WELL: _SHAPES[State.CLOSED],
+    Mood.BACKUP: '<path d="M12 1.5l11 20.5H1z" fill="currentColor" stroke="currentColor" stroke-linejoin="round"/>'
+    '<path class="cut" d="M12 9v6M12 18.4v.2" fill="none" stroke-width="2.6" stroke-linecap="round"/>',
+    Mood.LAST_RESORT: _SHAPES[State.OPEN],
+    Mood.UNKNOWN: f'{_RING}<path d="M12 6.5V12l3.5 2.5" fill="none" stroke="currentColor" stroke-width="2.5" '
+    'stroke-linecap="round" stroke-linejoin="round"/>',
+}
+_ICON_COLOURS: dict[Mood, str] = {
+    Mood.WELL: "#2e9e63",
+    Mood.BACKUP: "#d98a1f",
+    Mood.LAST_RESORT: "#d64541",
+    Mood.UNKNOWN: "#808893",
+}
+_BAR, _STEP, _HIGH, _SHOWN = 5, 8, 28, 20
+
+
+def of_state(state: State) -> str:
+    """A circuit's state as a shape; the word stands beside it, so readers aloud skip it."""
+    return f'<svg class="mark {state.value}" viewBox="0 0 24 24" aria-hidden="true">{_SHAPES[state]}</svg>'
+
+
+def of_mood(mood: Mood) -> str:
+    """The mood as a shape; the sentence stands beside it."""
+    return f'<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">{_MOODS[mood]}</svg>'
+
+
+def icon(mood: Mood) -> str:
+    """The page's icon as a data URI."""
+    drawn = _MOODS[mood].replace('class="cut"', 'stroke="#fff"')
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" color="{_ICON_COLOURS[mood]}">{drawn}</svg>'
+    return f"data:image/svg+xml,{quote(svg)}"
+
+
+def bars(entries: Sequence[Entry], policy: Policy) -> str:
+    """The newest answers, newest on the right: height is the first byte's time, full height the slow limit."""
+    shown = entries[-_SHOWN:]
+    width = _SHOWN * _STEP
+    left = width - len(shown) * _STEP
+    drawn = "".join(_bar(entry, policy, left + i * _STEP) for i, entry in enumerate(shown))
+    bad = sum(weigh(entry, policy).bad for entry in shown)
+    said = escape(f"the last {len(shown)} probes, {bad} of them bad; full height is {policy.slow_s:g} s")
+    return (
+        f'<svg class="bars" viewBox="0 0 {width} {_HIGH}" width="{width}" height="{_HIGH}" role="img" '
+        f'aria-label="{said}"><title>{said}</title><path class="limit" d="M0 .5H{width}"/>'
+        f'<path class="ground" d="M0 {_HIGH - 0.5}H{width}"/>{drawn}</svg>'
+    )
+
+
+def _bar(entry: Entry, policy: Policy, x: int) -> str:
+    """Full and hollow for slow, a cross for failed, a stump for what tells nothing."""
+    match weigh(entry, policy):
+        case Weight.FAILED:
+            return f'<path class="failed" d="M{x} 10l{_BAR} {_BAR}m0 -{_BAR}l-{_BAR} {_BAR}"/>'
+        case Weight.SLOW:
+            return f'<rect class="slow" x="{x + 0.75}" y="1.75" width="{_BAR - 1.5}" height="{_HIGH - 3.5}"/>'
+        case Weight.NOTHING:
+            return f'<rect class="nothing" x="{x}" y="{_HIGH - 3}" width="{_BAR}" height="2"/>'
+        case Weight.GOOD:
+            share = min((entry.answer.first_byte_s or 0.0) / policy.slow_s, 1.0)
+            high = max(round(share * (_HIGH - 2), 1), 2.0)
+            return f'<rect class="good" x="{x}" y="{_HIGH - 1 - high:g}" width="{_BAR}" height="{high:g}"/>'

@@ -1,0 +1,39 @@
+"""Keeps the newest moves of all targets for those who look."""
+
+import logging
+import time
+
+from breaker.circuit import Move
+from breaker.errors import StoreGoneError
+from breaker.switchboard import REFRESH_S, Switchboard
+
+_log = logging.getLogger(__name__)
+
+SHOWN = 12
+
+
+class Recent:
+    """The newest moves of all targets, read at most once a second however many look."""
+
+    def __init__(self, switchboard: Switchboard) -> None:
+        self._switchboard = switchboard
+        self._moves: list[tuple[str, Move]] = []
+        self._read_at: float | None = None
+
+    async def moves(self) -> list[tuple[str, Move]]:
+        """The newest moves with their targets, newest first; the last known ones while the store is gone."""
+        if self._read_at is None or time.monotonic() - self._read_at >= REFRESH_S:
+            self._read_at = time.monotonic()
+            try:
+                self._moves = await self._read()
+            except StoreGoneError as error:
+                _log.warning("store gone, showing the moves last known: %s", error)
+        return self._moves
+
+    async def _read(self) -> list[tuple[str, Move]]:
+        found = [
+            (standing.target.name, move)
+            for standing in self._switchboard.standings()
+            for move in await self._switchboard.moves(standing.target.name, SHOWN)
+        ]
+        return sorted(found, key=lambda pair: pair[1].at, reverse=True)[:SHOWN]

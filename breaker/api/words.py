@@ -1,0 +1,194 @@
+"""Says in plain words how things stand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from breaker.circuit import Cause, Move, State
+from breaker.route import Decision, Role
+from breaker.switchboard import Standing, newest
+
+
+class Mood(StrEnum):
+    """What the page says at first sight."""
+
+    WELL = "well"
+    BACKUP = "backup"
+    LAST_RESORT = "last-resort"
+    UNKNOWN = "unknown"  # nothing new is known, so nothing is called well
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The one sentence on top, and what has to be said besides."""
+
+    mood: Mood
+    text: str
+    more: tuple[str, ...] = ()
+
+
+def headline(
+    decisions: Sequence[Decision], standings: Sequence[Standing], now: float, *, age_s: float | None, stale: bool
+) -> Headline:
+    """What a person should know first. What is old is never called well."""
+    if stale:
+        said = _of_routes(decisions, standings, now)
+        return Headline(Mood.UNKNOWN, _stale(age_s), () if age_s is None else (said.text, *said.more))
+    return _of_routes(decisions, standings, now)
+
+
+def lasting(seconds: float) -> str:
+    """A time span to the second: 4.2 s, 42 s, 6 min 28 s, 2 h 5 min, 3 d 4 h."""
+    if seconds < 9.95:
+        return f"{max(seconds, 0.0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    for small, name, large, large_name in ((1, "s", 60, "min"), (60, "min", 3600, "h"), (3600, "h", 86_400, "d")):
+        if whole < large * 60 or large == 86_400:
+            rest = whole % large // small
+            return f"{whole // large} {large_name}{f' {rest} {name}' if rest else ''}"
+    raise AssertionError  # the last row takes all
+
+
+def roughly(seconds: float) -> str:
+    """A time span as people say it: a moment, about 40 s, about 6 min, about 2 h."""
+    if seconds < 1:
+        return "a moment"
+    if seconds < 90:
+        return f"about {seconds:.0f} s"
+    if seconds < 5400:
+        return f"about {seconds / 60:.0f} min"
+    return f"about {seconds / 3600:.0f} h" if seconds < 172_800 else f"about {seconds / 86_400:.0f} days"
+
+
+def of_decision(decision: Decision, primary: Standing, now: float) -> str:
+    """Why a route goes where it goes."""
+    match decision.role:
+        case Role.PRIMARY:
+            return _why_primary(primary)
+        case Role.BACKUP:
+            return f"{out(primary, now)}."
+        case Role.LAST_RESORT:
+            return (
+                f"No target of this route is in order; {decision.target.name} is the least bad one.{_retry(decision)}"
+            )
+
+
+def out(standing: Standing, now: float) -> str:
+    """Why a target is out, and when it may be back."""
+    name, rest_s = standing.target.name, None if standing.until is None else standing.until - now
+    if standing.state is State.HELD_OPEN and standing.circuit.held:
+        return f"{name} is held open by {standing.circuit.held.who} for {roughly(rest_s or 0.0)} more"
+    wrong = "was slow" if standing.circuit.cause is Cause.SLOW else "failed"
+    if rest_s is None:
+        return f"{name} {wrong} and is being tested before it comes back"
+    return f"{name} {wrong.replace('was', 'is').replace('failed', 'fails')}, it may be back in {roughly(rest_s)}"
+
+
+def circuit(standing: Standing) -> str:
+    """What a circuit's state means to those who use the target."""
+    match standing.state:
+        case State.CLOSED:
+            unverified = standing.circuit.cause is Cause.UNVERIFIED
+            return "takes requests again, unverified" if unverified else "takes requests"
+        case State.OPEN:
+            return "out: slow" if standing.circuit.cause is Cause.SLOW else "out: errors"
+        case State.HALF_OPEN:
+            return "out: being tested"
+        case State.HELD_OPEN:
+            return "out: by hand"
+        case State.HELD_CLOSED:
+            return "takes requests: by hand"
+
+
+def move(moved: Move) -> str:
+    """What a move did, as the rest of a sentence that begins with the target."""
+    match moved.cause:
+        case Cause.SLOW | Cause.ERRORS:
+            again = moved.before is State.HALF_OPEN
+            what = "slow" if moved.cause is Cause.SLOW else "failing"
+            return f"stays out, still {what}" if again else f"was taken out, {what}"
+        case Cause.MANUAL:
+            held = {State.HELD_OPEN: "was taken out by hand", State.HELD_CLOSED: "was kept in use by hand"}
+            return held.get(moved.after, "was released from a hold by hand")
+        case Cause.RECOVERED:
+            return "is back, recovered"
+        case Cause.UNVERIFIED:
+            return "is back, unverified"
+        case Cause.HOLD_OVER:
+            return "is no longer held by hand"
+        case Cause.CLOCK:
+            return "had its times set anew"
+        case Cause.RESTORED:
+            return "was put back into the store"
+
+
+def _of_routes(decisions: Sequence[Decision], standings: Sequence[Standing], now: float) -> Headline:
+    by_name = {standing.target.name: standing for standing in standings}
+    lost = [decision for decision in decisions if decision.role is Role.LAST_RESORT]
+    moved = [decision for decision in decisions if decision.role is Role.BACKUP]
+    told = [*map(_last_resort, lost), *(_backup(d, by_name, now) for d in moved)]
+    if told:
+        return Headline(Mood.LAST_RESORT if lost else Mood.BACKUP, told[0], tuple(told[1:]))
+    return _on_primaries(decisions, by_name, now)
+
+
+def _on_primaries(decisions: Sequence[Decision], by_name: dict[str, Standing], now: float) -> Headline:
+    count = len(decisions)
+    routes = f"{count} routes on their primaries" if count != 1 else "1 route on its primary"
+    used = {decision.target.name: by_name[decision.target.name] for decision in decisions}
+    quiet = [standing for standing in used.values() if _quiet_s(standing, now) is not None]
+    outs = tuple(f"{out(s, now)}." for s in by_name.values() if not s.state.passes)
+    if quiet:
+        return Headline(Mood.UNKNOWN, _unheard(quiet, now), (f"Until more is known: {routes}.", *outs))
+    if outs:
+        return Headline(Mood.WELL, f"All routes are on their primaries; {_backups_out(len(outs))}.", outs)
+    return Headline(Mood.WELL, f"All is well: {routes}.")
+
+
+def _backups_out(count: int) -> str:
+    return "one backup is out" if count == 1 else f"{count} backups are out"
+
+
+def _quiet_s(standing: Standing, now: float) -> float | None:
+    """For how long nothing was heard of a target, where that is too long to call it well; infinite for never."""
+    last = newest(standing.log)
+    quiet_s = float("inf") if last is None else now - last.at
+    return quiet_s if quiet_s > standing.policy.silent_s else None
+
+
+def _unheard(quiet: Sequence[Standing], now: float) -> str:
+    times = [_quiet_s(standing, now) or 0.0 for standing in quiet]
+    who = quiet[0].target.name if len(quiet) == 1 else f"{len(quiet)} primaries"
+    if max(times) == float("inf"):
+        return f"No answer of {who} has come in yet."
+    return f"Nothing new has been heard of {who} for {roughly(max(times)).removeprefix('about ')}."
+
+
+def _backup(decision: Decision, by_name: dict[str, Standing], now: float) -> str:
+    primary = by_name[decision.route.targets[0].name]
+    backup = "its backup" if decision.target == decision.route.targets[1] else "a further backup"
+    return f"{decision.route.name} is on {backup}: {out(primary, now)}."
+
+
+def _last_resort(decision: Decision) -> str:
+    where = f"{decision.route.name} has no target in order and goes to {decision.target.name} as a last resort."
+    return f"{where}{_retry(decision)}"
+
+
+def _retry(decision: Decision) -> str:
+    return "" if decision.retry_after_s is None else f" The next chance comes in {roughly(decision.retry_after_s)}."
+
+
+def _why_primary(primary: Standing) -> str:
+    held = primary.circuit.held
+    if primary.state is State.HELD_CLOSED and held:
+        return f"The primary, held closed by {held.who}."
+    return "The primary, in order."
+
+
+def _stale(age_s: float | None) -> str:
+    if age_s is None:
+        return "The store hasn't answered yet: nothing is known."
+    return f"The store hasn't answered for {lasting(age_s)}: this is what was last known."

@@ -1,0 +1,126 @@
+"""Asks the service: where to, how it went, how things stand."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from breaker.client.said import Decision
+from breaker.errors import DoorGoneError, DoorRefusedError
+
+DEFAULT_URL = "http://127.0.0.1:8642"
+_HERE = ("127.0.0.1", "::1", "localhost")
+
+
+class Firstbyte:
+    """A connection to the service; use it as a context manager, or close it.
+
+    Without `url` and `token`: what FIRSTBYTE_URL and FIRSTBYTE_TOKEN say, else the default address and no token.
+    `timeout_s` bounds each phase of a request. Every method raises DoorGoneError where nothing answers in time and
+    DoorRefusedError where the service answers with a problem.
+    """
+
+    def __init__(self, url: str | None = None, *, token: str | None = None, timeout_s: float = 2.0) -> None:
+        self.url = (url or os.environ.get("FIRSTBYTE_URL") or DEFAULT_URL).rstrip("/")
+        token = token or os.environ.get("FIRSTBYTE_TOKEN", "").strip()
+        try:
+            base = httpx.URL(self.url)
+        except httpx.InvalidURL:
+            raise DoorGoneError(f"{self.url!r} is not an address; write it like {DEFAULT_URL}") from None
+        self._http = httpx.Client(
+            base_url=base,
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            timeout=timeout_s,
+            trust_env=base.host not in _HERE,  # a proxy knows nothing of this machine's loopback
+        )
+
+    def __repr__(self) -> str:
+        """Without the token."""
+        return f"Firstbyte({self.url!r})"
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connection."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; safe to call twice."""
+        self._http.close()
+
+    def route(self, name: str | None = None) -> Decision:
+        """Where the next step should go; without a name: the route `default`, or the only one."""
+        return self._decision(self._ask("GET", "/route", params=_given(route=name)))
+
+    def report(self, **facts: object) -> str | None:
+        """Tell how a step went, and hear what the answer was: its verdict.
+
+        `facts` are those of `breaker.answer.Answer`; target, ended and seconds are needed, an id is made when
+        left out. None where the service didn't say.
+        """
+        said = self._ask("POST", "/reports", json={"id": uuid.uuid4().hex, **facts})
+        answers = said.get("answers") or [{}]
+        verdict = answers[0].get("verdict")
+        return None if verdict is None else str(verdict)
+
+    def targets(self, target: str | None = None) -> dict[str, Any]:
+        """How each target stands, or only one, as `GET /targets` says it."""
+        return self._ask("GET", "/targets", params=_given(target=target))
+
+    def moves(self, target: str, limit: int = 50) -> list[dict[str, Any]]:
+        """The newest moves of a target with the answers behind each, newest first."""
+        said = self._ask("GET", "/moves", params={"target": target, "limit": str(limit)})
+        return list(said.get("moves", []))
+
+    def hold_open(self, target: str, *, who: str, why: str, for_s: float | None = None) -> dict[str, Any]:
+        """Hold a circuit open by hand, for ten minutes unless said otherwise; gives the target as it stands now."""
+        return self._by_hand("open", target, _given(who=who, why=why, for_s=for_s))
+
+    def hold_closed(self, target: str, *, who: str, why: str, for_s: float | None = None) -> dict[str, Any]:
+        """Hold a circuit closed by hand, for ten minutes unless said otherwise; gives the target as it stands now."""
+        return self._by_hand("close", target, _given(who=who, why=why, for_s=for_s))
+
+    def release(self, target: str, *, who: str, why: str) -> dict[str, Any]:
+        """End a hold by hand; gives the target as it stands now."""
+        return self._by_hand("release", target, _given(who=who, why=why))
+
+    def _by_hand(self, what: str, target: str, words: dict[str, Any]) -> dict[str, Any]:
+        return self._ask("POST", f"/circuit/{what}", params={"target": target}, json=words)
+
+    def _ask(self, method: str, path: str, **request: Any) -> dict[str, Any]:  # Any: handed on to httpx as it is
+        try:
+            response = self._http.request(method, path, **request)
+        except httpx.TimeoutException:
+            raise DoorGoneError(f"{self.url} doesn't answer in time; is the service overloaded or stopped?") from None
+        except httpx.RequestError as error:
+            raise DoorGoneError(f"nothing answers at {self.url} ({error}); start it, or set FIRSTBYTE_URL") from None
+        return self._read(response)
+
+    def _read(self, response: httpx.Response) -> dict[str, Any]:
+        try:
+            said = response.json()
+        except ValueError:
+            said = None
+        if not isinstance(said, dict):
+            raise DoorRefusedError(response.status_code, f"what answers at {self.url} is not Firstbyte")
+        if response.is_error:
+            raise DoorRefusedError(response.status_code, str(said.get("detail") or response.reason_phrase))
+        return said
+
+    def _decision(self, said: dict[str, Any]) -> Decision:
+        try:
+            return Decision.read(said)
+        except TypeError:
+            raise DoorRefusedError(200, f"what answers at {self.url} is not Firstbyte") from None
+
+
+def _given(**values: object) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
