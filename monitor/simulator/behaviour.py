@@ -115,6 +115,7 @@ class Behaviour:
     def parse(cls, text: str) -> Self:
         """Return the behaviour told in one line, such as `http_error,status=429,retry_after_s=30`.
 
+        A value is read as JSON where it can be, else as text, and holds no comma.
         Raises `ValueError` as `read` does.
         """
         name, *pairs = text.split(",")

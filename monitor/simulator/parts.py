@@ -90,7 +90,7 @@ def answer(scene: Scene, first_s: float, words: Iterable[str], *, limited: bool 
 def empty_answer(scene: Scene, first_s: float) -> Iterator[Step]:
     """Yield an answer that has a proper end and no text."""
     if not scene.reply.question.stream:
-        yield from page(first_s, whole(scene, []), JSON)
+        yield from page(first_s, whole(scene, []), JSON, carries=False)
         return
     yield head(scene, min(headers_s(scene), first_s))
     yield from openings(scene, first_s, empty=True)

@@ -94,12 +94,13 @@ def whole(reply: Reply, text: str, output_tokens: int, *, limited: bool) -> byte
 
 def error(status: int, message: str) -> bytes:
     """Return the body of an HTTP error."""
-    return _json({"type": "error", "error": {"type": _ERRORS[status], "message": message}, "request_id": None})
+    told = {"type": _ERRORS[status], "message": message}
+    return _json({"type": "error", "error": told, "request_id": "req_simulated"})
 
 
 def error_event(message: str) -> bytes:
     """Return an error as an event inside a stream."""
-    return b"event: error\ndata: " + error(529, message) + b"\n\n"
+    return b"event: error\ndata: " + error(500, message) + b"\n\n"
 
 
 def _calls(messages: Sequence[object]) -> list[object]:
