@@ -1,5 +1,7 @@
 """A server's troubles in our own words."""
 
+import os
+
 from redis import exceptions as redis
 
 from breaker.errors import StoreError, StoreGoneError
@@ -55,4 +57,8 @@ def _reason(error: Exception) -> str:
     said: BaseException | None = error
     while said is not None and not (isinstance(said, OSError) and said.strerror):
         said = said.__context__
-    return f": {said.strerror}" if isinstance(said, OSError) else ""
+    if not isinstance(said, OSError):
+        return ""
+    # asyncio's own words hide the reason; resolvers number theirs below zero.
+    number = said.errno or 0
+    return f": {os.strerror(number) if number > 0 else said.strerror}"
