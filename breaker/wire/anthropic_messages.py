@@ -1,7 +1,7 @@
 """Anthropic's Messages."""
 
 from breaker.wire.question import Question, Request
-from breaker.wire.shape import items, mapping
+from breaker.wire.shape import items, mapping, number
 from breaker.wire.signs import finish_of
 from breaker.wire.tally import Tally
 
@@ -43,9 +43,9 @@ def read(event: dict[str, object], tally: Tally) -> bool:
         case "message_start":
             _read_usage(mapping(mapping(event.get("message")).get("usage")), tally)
         case "content_block_start":
-            _read_block(mapping(event.get("content_block")), event.get("index"), tally)
+            _read_block(mapping(event.get("content_block")), number(event.get("index"), 0), tally)
         case "content_block_delta":
-            _read_delta(mapping(event.get("delta")), event.get("index"), tally)
+            _read_delta(mapping(event.get("delta")), number(event.get("index"), 0), tally)
         case "message_delta":
             _read_stop(mapping(event.get("delta")), tally)
             _read_usage(mapping(event.get("usage")), tally)
@@ -68,7 +68,7 @@ def _read_message(message: dict[str, object], tally: Tally) -> None:
     _read_usage(mapping(message.get("usage")), tally)
 
 
-def _read_block(block: dict[str, object], index: object, tally: Tally) -> None:
+def _read_block(block: dict[str, object], index: int, tally: Tally) -> None:
     """What a block holds when it begins; in a stream that is nearly nothing."""
     tally.add_text(block.get("text"))
     tally.add_reasoning(block.get("thinking"))
@@ -76,7 +76,7 @@ def _read_block(block: dict[str, object], index: object, tally: Tally) -> None:
         tally.add_call(str(index), id=block.get("id"), name=block.get("name"))
 
 
-def _read_delta(delta: dict[str, object], index: object, tally: Tally) -> None:
+def _read_delta(delta: dict[str, object], index: int, tally: Tally) -> None:
     tally.add_text(delta.get("text"))
     tally.add_reasoning(delta.get("thinking"))
     if "partial_json" in delta:

@@ -1,7 +1,7 @@
 """OpenAI's Chat Completions, as OpenAI and the many who copied it speak it."""
 
 from breaker.wire.question import Question, Request
-from breaker.wire.shape import items, mapping, pick
+from breaker.wire.shape import items, mapping, number, pick
 from breaker.wire.signs import finish_of
 from breaker.wire.tally import Tally
 
@@ -36,25 +36,25 @@ def key_headers(key: str) -> dict[str, str]:
 def read(event: dict[str, object], tally: Tally) -> bool:
     """Count one chunk, or a whole plain answer, and say whether it is this wire's."""
     for place, choice in enumerate(items(event.get("choices"))):
-        _read_choice(choice, choice.get("index", place), tally)
+        _read_choice(choice, number(choice.get("index"), place), tally)
         _read_usage(mapping(choice.get("usage")), tally)
     _read_usage(mapping(event.get("usage")), tally)
     _read_usage(mapping(mapping(event.get("x_groq")).get("usage")), tally)
     return "choices" in event
 
 
-def _read_choice(choice: dict[str, object], place: object, tally: Tally) -> None:
+def _read_choice(choice: dict[str, object], place: int, tally: Tally) -> None:
     # Some hosts repeat the text so far as `message` beside each `delta`.
     delta = mapping(choice.get("delta"))
-    if not delta and "message" in choice:
+    if "message" in choice and not isinstance(choice.get("delta"), dict):
         delta = mapping(choice.get("message"))
-        tally.whole = "delta" not in choice
+        tally.whole = True
     _read_content(delta.get("content"), tally)
     tally.add_text(delta.get("refusal"))
     tally.add_text(choice.get("text"))
     tally.add_reasoning(pick(delta, "reasoning_content", "reasoning", "thinking"))
     for at, call in enumerate(items(delta.get("tool_calls"))):
-        _read_call(call, f"{place}/{call.get('index', at)}", tally)
+        _read_call(call, f"{place}/{number(call.get('index'), at)}", tally)
     if function := mapping(delta.get("function_call")):
         _read_call({"function": function}, f"{place}/function", tally)
     for name in ("finish_reason", "native_finish_reason"):

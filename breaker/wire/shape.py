@@ -18,6 +18,11 @@ def items(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def number(value: object, otherwise: int) -> int:
+    """The value if it is a whole number."""
+    return value if type(value) is int else otherwise
+
+
 def pick(value: dict[str, object], *names: str) -> object:
     """The first of these fields that isn't empty; else the first that is there; None if none is."""
     found = [value[name] for name in names if name in value]

@@ -3,7 +3,6 @@
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from breaker.answer import Fault, Finish
 from breaker.wire.signs import phrase_of
@@ -16,6 +15,7 @@ HEAD = 600
 # So many bytes of tool arguments are kept until they can be parsed; a call that goes beyond is taken for good.
 MAX_ARGUMENTS = 1024 * 1024
 MAX_CALLS = 256
+MAX_NAME = 256
 # Larger numbers are no token counts.
 MAX_TOKENS = 1_000_000_000
 
@@ -52,20 +52,22 @@ class Passage:
         return len(zlib.compress(tail)) / len(tail)
 
 
-@dataclass(slots=True)
 class _Call:
     """A tool call as it grows; `arguments` is None once it is too long to keep."""
 
-    id: str = ""
-    name: str = ""
-    arguments: str | None = ""
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.arguments: bytearray | None = bytearray()
 
     @property
     def good(self) -> bool:
-        if self.arguments is None or not self.name:
-            return bool(self.name)
+        if not self.name:
+            return False
+        if self.arguments is None or not self.arguments.strip():
+            return True
         try:
-            return not self.arguments.strip() or isinstance(json.loads(self.arguments), dict)
+            return isinstance(json.loads(self.arguments), dict)
         except (ValueError, RecursionError):
             return False
 
@@ -115,18 +117,20 @@ class Tally:
 
         Arguments that come parsed, as an object, need no more looking at.
         """
-        self.parts += any((name, arguments))
-        call = self._call(place, _text(id), _text(name))
+        if not any((id, name, arguments)):
+            return
+        self.parts += bool(name or arguments)
+        call = self._call(place, _text(id)[:MAX_NAME], bool(_text(name)))
         if call is not None:
-            call.id = call.id or _text(id)
-            call.name = call.name or _text(name)
+            call.id = call.id or _text(id)[:MAX_NAME]
+            call.name = call.name or _text(name)[:MAX_NAME]
             self._add_arguments(call, _text(arguments))
 
-    def _call(self, place: str, id: str, name: str) -> _Call | None:  # noqa: A002 # the wires' word
+    def _call(self, place: str, id: str, named: bool) -> _Call | None:  # noqa: A002 # the wires' word
         """The call that a fragment belongs to; None where there are too many to keep."""
         call = self._calls.get(place)
         # Some hosts give every call the index 0: a new id with a name begins a new one.
-        if call and name and id and call.id and call.id != id:
+        if call and named and id and call.id and call.id != id:
             self._calls[f"{place} until {len(self._calls)}"] = self._calls.pop(place)
             call = None
         if call is None and len(self._calls) < MAX_CALLS:
@@ -138,7 +142,7 @@ class Tally:
         if self._argument_chars > MAX_ARGUMENTS:
             call.arguments = None
         elif call.arguments is not None:
-            call.arguments += piece
+            call.arguments += piece.encode(errors="replace")
 
     def add_finish(self, finish: Finish, *, native: bool = False) -> None:
         """Why the model stopped: the last word counts, but an error stays one.

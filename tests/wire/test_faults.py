@@ -1,0 +1,193 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from breaker.answer import Fault
+from breaker.wire.faults import fault_in, fault_in_text
+from breaker.wire.signs import PHRASES
+
+
+def error(message: str = "", **more: object) -> dict[str, object]:
+    return {"error": {"message": message, **more}}
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        pytest.param(error("No.", code=429), Fault.RATE_LIMITED, id="a status as a number"),
+        pytest.param(error("No.", code="502"), Fault.OTHER, id="a status as a text"),
+        pytest.param(
+            {"choices": [], **error("Provider returned error", code=503)}, Fault.OVERLOADED, id="beside choices"
+        ),
+        pytest.param({"error": "Server error: crashed", "error_type": "generation"}, Fault.OTHER, id="a text as error"),
+        pytest.param(
+            {"object": "error", "message": "The prompt has 9 tokens, longer than the model's context length"},
+            Fault.CONTEXT_TOO_LONG,
+            id="an object that is called error",
+        ),
+        pytest.param({"type": "error", "error": {"type": "overloaded_error"}}, Fault.OVERLOADED, id="Anthropic's"),
+        pytest.param({"detail": "Internal Server Error"}, Fault.OTHER, id="a detail alone"),
+        pytest.param(
+            {"error_msg": "Open api daily request limit reached", "error_code": 17}, Fault.QUOTA, id="Qianfan's"
+        ),
+        pytest.param(
+            {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "x"}}, Fault.QUOTA, id="MiniMax's"
+        ),
+        pytest.param({"message": "Internal", "code": "INTERNAL_ERROR"}, Fault.OTHER, id="a message with a code"),
+        pytest.param({"msg": "busy", "code": 429}, Fault.RATE_LIMITED, id="a msg with a code"),
+        pytest.param(
+            error("x", metadata={"raw": "temporarily rate-limited upstream"}),
+            Fault.RATE_LIMITED,
+            id="the upstream's words",
+        ),
+        pytest.param(
+            error("x", metadata={"raw": {"error": {"code": "insufficient_quota"}}}),
+            Fault.QUOTA,
+            id="the upstream's code",
+        ),
+        pytest.param(
+            error("x", code="tool_use_failed", type="invalid_request_error", failed_generation="rate limit"),
+            Fault.OTHER,
+            id="the model's own broken call",
+        ),
+        pytest.param({"error": {"a": {"b": {"c": 1}}}}, Fault.OTHER, id="an error without words"),
+    ],
+)
+def test_an_error_inside_a_200_is_seen(body: dict[str, object], fault: Fault) -> None:
+    assert fault_in(body) is fault
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param({"choices": []}, id="none"),
+        pytest.param({"error": None}, id="null"),
+        pytest.param({"error": {}}, id="an empty object"),
+        pytest.param({"error": {"message": "", "code": None}}, id="an object of nothing"),
+        pytest.param({"error": False, "error_msg": ""}, id="false"),
+        pytest.param({"base_resp": {"status_code": 0, "status_msg": "success"}}, id="MiniMax's zero"),
+        pytest.param({"message": "hello", "code": 200}, id="a good code"),
+        pytest.param({"message": {"content": "hello"}, "code": 7}, id="a message that is no text"),
+        pytest.param({"detail": "x", "choices": []}, id="a detail among others"),
+        pytest.param(
+            {"choices": [{"content_filter_result": {"error": {"code": "content_filter_error"}}}]}, id="Azure's note"
+        ),
+        pytest.param(
+            {"choices": [{"delta": {"content": '{"error": {"code": 429}}'}}]}, id="an error as the model's text"
+        ),
+    ],
+)
+def test_healthy_bodies_hold_no_error(body: dict[str, object]) -> None:
+    assert fault_in(body) is None
+
+
+def test_an_event_called_error_is_one() -> None:
+    assert fault_in({"message": "The engine is overloaded"}, name="error") is Fault.OTHER
+    assert fault_in({"message": "Rate limit"}, name="error") is Fault.RATE_LIMITED
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "fault"),
+    [
+        pytest.param(429, error("x", code="insufficient_quota"), Fault.QUOTA, id="429 for want of credit"),
+        pytest.param(429, error("x", type="engine_overloaded_error"), Fault.OVERLOADED, id="429 for overload"),
+        pytest.param(
+            429,
+            error("[1113][Insufficient balance]", type="rate_limit_error"),
+            Fault.QUOTA,
+            id="429 with Z.ai's number",
+        ),
+        pytest.param(
+            400,
+            error("Your credit balance is too low", type="invalid_request_error"),
+            Fault.QUOTA,
+            id="400 for want of credit",
+        ),
+        pytest.param(400, error("x", code="Arrearage"), Fault.QUOTA, id="400 for an unpaid bill"),
+        pytest.param(
+            400, error("x", code="context_length_exceeded"), Fault.CONTEXT_TOO_LONG, id="400 too long by code"
+        ),
+        pytest.param(
+            400, error("prompt is too long: 9 tokens > 8 maximum"), Fault.CONTEXT_TOO_LONG, id="400 too long by words"
+        ),
+        pytest.param(400, error("x", code="model_not_found"), Fault.NOT_FOUND, id="400 unknown model"),
+        pytest.param(400, error("API key not valid. Please pass a valid API key."), Fault.AUTH, id="400 wrong key"),
+        pytest.param(
+            400,
+            error("x", code="content_filter", innererror={"code": "ResponsibleAIPolicyViolation"}),
+            Fault.FILTERED,
+            id="400 filtered",
+        ),
+        pytest.param(400, error("x", type="invalid_request_error"), Fault.BAD_REQUEST, id="400 as it says"),
+        pytest.param(
+            402, error("Insufficient Balance", code="invalid_request_error"), Fault.QUOTA, id="402 with a wrong code"
+        ),
+        pytest.param(
+            404, error("Invalid URL", type="invalid_request_error"), Fault.OTHER, id="404 whose type says little"
+        ),
+        pytest.param(
+            422,
+            {"object": "error", "message": {"detail": []}, "type": "invalid_request_error"},
+            Fault.BAD_REQUEST,
+            id="422 with an object as message",
+        ),
+        pytest.param(
+            403, error("用户额度不足", code="insufficient_user_quota"), Fault.QUOTA, id="403 for want of credit"
+        ),
+        pytest.param(
+            403, error("the prompt exceeds the context length of the model"), Fault.CONTEXT_TOO_LONG, id="403 too long"
+        ),
+        pytest.param(
+            500,
+            {"type": "error", "error": {"type": "api_error", "message": "insufficient balance (1008)"}},
+            Fault.QUOTA,
+            id="500 for want of credit",
+        ),
+        pytest.param(500, {"anything": 1}, Fault.OTHER, id="500 without an error"),
+    ],
+)
+def test_an_errors_own_words_say_what_it_is(status: int, body: dict[str, object], fault: Fault) -> None:
+    assert fault_in(body, status=status) is fault
+
+
+def test_an_error_that_is_no_json_is_read_for_its_words() -> None:
+    assert fault_in_text("no healthy upstream") is Fault.OVERLOADED
+    assert fault_in_text("oops") is Fault.OTHER
+
+
+def test_errors_within_errors_are_read_to_a_depth() -> None:
+    body: dict[str, object] = {"code": "insufficient_quota"}
+    for _ in range(10):
+        body = {"error": body}
+
+    assert fault_in(body) is Fault.OTHER
+
+
+_NAMES = [
+    "error",
+    "message",
+    "code",
+    "type",
+    "metadata",
+    "raw",
+    "base_resp",
+    "status_code",
+    "detail",
+    "object",
+    "choices",
+]
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_NAMES) | st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(_NAMES), _json), st.sampled_from([200, 400, 404, 500]))
+def test_no_body_raises(body: dict[str, object], status: int) -> None:
+    assert fault_in(body, status=status) in {None, *Fault}
+
+
+def test_phrases_have_ids_of_their_own() -> None:
+    assert len({phrase.id for phrase in PHRASES}) == len(PHRASES)
+    assert all(phrase.tail >= 0 and phrase.text == phrase.text.lstrip() for phrase in PHRASES)
