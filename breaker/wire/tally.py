@@ -53,18 +53,19 @@ class Passage:
 
 
 class _Call:
-    """A tool call as it grows; `arguments` is None once it is too long to keep."""
+    """A tool call as it grows; `kept` is False once its arguments are too long to keep."""
 
     def __init__(self) -> None:
         self.id = ""
         self.name = ""
-        self.arguments: bytearray | None = bytearray()
+        self.arguments = bytearray()
+        self.kept = True
 
     @property
     def good(self) -> bool:
         if not self.name:
             return False
-        if self.arguments is None or not self.arguments.strip():
+        if not self.kept or not self.arguments.strip():
             return True
         try:
             return isinstance(json.loads(self.arguments), dict)
@@ -140,8 +141,9 @@ class Tally:
     def _add_arguments(self, call: _Call, piece: str) -> None:
         self._argument_chars += len(piece)
         if self._argument_chars > MAX_ARGUMENTS:
-            call.arguments = None
-        elif call.arguments is not None:
+            call.kept = False
+            call.arguments.clear()
+        else:
             call.arguments += piece.encode(errors="replace")
 
     def add_finish(self, finish: Finish, *, native: bool = False) -> None:

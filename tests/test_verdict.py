@@ -1,0 +1,245 @@
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from breaker.answer import Answer, Body, Ended, Fault, Finish, Part, Source
+from breaker.verdict import Blame, Verdict, judge
+
+OK, FAILURE, CALLER, UNKNOWN = Blame.OK, Blame.PROVIDER_FAILURE, Blame.CALLER_FAULT, Blame.INCONCLUSIVE
+
+
+def good(**more: Any) -> Answer:
+    """A healthy streamed answer, but for what is told."""
+    facts: dict[str, Any] = {
+        "target": "zai/glm",
+        "id": "a1",
+        "ended": Ended.COMPLETE,
+        "seconds": 3.0,
+        "status": 200,
+        "first_byte_s": 0.5,
+        "body": Body.SSE,
+        "end_mark": True,
+        "finish": Finish.STOP,
+        "text_chars": 200,
+        "tool_calls": 0,
+        "bad_tool_calls": 0,
+        "deltas": 40,
+        "broken": 0,
+        "prompt_tokens": 2_000,
+        "completion_tokens": 50,
+        "prompt_bytes": 9_000,
+    }
+    return Answer(**facts | more)
+
+
+def failed(status: int, **more: Any) -> Answer:
+    """An answer with an HTTP error."""
+    return Answer(target="zai/glm", id="a1", ended=Ended.COMPLETE, seconds=0.3, status=status, **more)
+
+
+NOTHING: dict[str, Any] = {"text_chars": 0, "deltas": 0, "first_byte_s": None, "end_mark": False, "finish": None}
+CASES = [
+    pytest.param(good(), Verdict.OK, OK, id="a healthy answer"),
+    pytest.param(good(tool_calls=1, text_chars=0), Verdict.TOOL_CALL, OK, id="a tool call"),
+    pytest.param(good(tool_calls=1, finish=Finish.TOOL_CALLS), Verdict.TOOL_CALL, OK, id="text and a tool call"),
+    pytest.param(good(text_chars=1), Verdict.OK, OK, id="one character"),
+    pytest.param(good(end_mark=None, finish=None), Verdict.OK, OK, id="an end nobody looked for"),
+    pytest.param(good(finish=Finish.OTHER), Verdict.OK, OK, id="an unknown finish"),
+    pytest.param(good(ended=Ended.RESET), Verdict.OK, OK, id="a reset after the end mark"),
+    pytest.param(good(ended=Ended.SILENCE), Verdict.OK, OK, id="silence after the end mark"),
+    pytest.param(good(broken=3), Verdict.OK, OK, id="rubble beside an answer"),
+    # who ended it
+    pytest.param(
+        Answer(target="a", id="b", ended=Ended.PENDING, part=Part.LATE, seconds=40.0),
+        Verdict.PENDING,
+        UNKNOWN,
+        id="a late part",
+    ),
+    pytest.param(good(ended=Ended.CANCELLED, fault=Fault.QUOTA), Verdict.CANCELLED, UNKNOWN, id="the caller ended it"),
+    pytest.param(
+        Answer(target="a", id="b", ended=Ended.UNREACHABLE, seconds=0.1),
+        Verdict.CONNECT_ERROR,
+        FAILURE,
+        id="no connection",
+    ),
+    pytest.param(
+        Answer(target="a", id="b", ended=Ended.SILENCE, seconds=120.0),
+        Verdict.TIMEOUT_FIRST_BYTE,
+        FAILURE,
+        id="silence from the start",
+    ),
+    pytest.param(good(ended=Ended.SILENCE, **NOTHING), Verdict.TIMEOUT_FIRST_BYTE, FAILURE, id="silence after headers"),
+    pytest.param(good(ended=Ended.SILENCE, end_mark=False), Verdict.TIMEOUT_SILENCE, FAILURE, id="silence halfway"),
+    # what the provider says of itself
+    pytest.param(failed(400), Verdict.BAD_REQUEST, CALLER, id="400"),
+    pytest.param(failed(401), Verdict.AUTH, FAILURE, id="401"),
+    pytest.param(failed(402), Verdict.QUOTA, FAILURE, id="402"),
+    pytest.param(failed(403), Verdict.AUTH, FAILURE, id="403"),
+    pytest.param(failed(403, body=Body.HTML), Verdict.HTTP_ERROR, FAILURE, id="403 with a web page"),
+    pytest.param(failed(404), Verdict.NOT_FOUND, FAILURE, id="404"),
+    pytest.param(failed(413, body=Body.HTML), Verdict.CONTEXT_TOO_LONG, CALLER, id="413"),
+    pytest.param(failed(422), Verdict.BAD_REQUEST, CALLER, id="422"),
+    pytest.param(failed(429), Verdict.RATE_LIMITED, FAILURE, id="429"),
+    pytest.param(failed(429, fault=Fault.QUOTA), Verdict.QUOTA, FAILURE, id="429 whose body says quota"),
+    pytest.param(failed(429, fault=Fault.OTHER), Verdict.RATE_LIMITED, FAILURE, id="429 whose body says nothing"),
+    pytest.param(failed(400, fault=Fault.CONTEXT_TOO_LONG), Verdict.CONTEXT_TOO_LONG, CALLER, id="400 too long"),
+    pytest.param(failed(400, fault=Fault.FILTERED), Verdict.FILTERED, CALLER, id="400 filtered"),
+    pytest.param(failed(500), Verdict.HTTP_ERROR, FAILURE, id="500"),
+    pytest.param(failed(500, fault=Fault.OTHER), Verdict.HTTP_ERROR, FAILURE, id="500 whose body says nothing"),
+    pytest.param(failed(502, body=Body.HTML), Verdict.HTTP_ERROR, FAILURE, id="502 with a web page"),
+    pytest.param(failed(503), Verdict.OVERLOADED, FAILURE, id="503"),
+    pytest.param(failed(529), Verdict.OVERLOADED, FAILURE, id="529"),
+    pytest.param(failed(302), Verdict.HTTP_ERROR, FAILURE, id="a redirection"),
+    pytest.param(good(fault=Fault.OVERLOADED), Verdict.ERROR_EVENT, FAILURE, id="an error in a 200"),
+    pytest.param(good(fault=Fault.OTHER), Verdict.ERROR_EVENT, FAILURE, id="an error that says nothing"),
+    pytest.param(good(fault=Fault.CONTEXT_TOO_LONG), Verdict.ERROR_EVENT, CALLER, id="too long in a 200"),
+    pytest.param(good(fault=Fault.FILTERED, **NOTHING), Verdict.ERROR_EVENT, CALLER, id="the prompt filtered in a 200"),
+    pytest.param(good(fault=Fault.FILTERED), Verdict.ERROR_EVENT, UNKNOWN, id="the answer filtered in a 200"),
+    pytest.param(good(finish=Finish.ERROR), Verdict.ERROR_EVENT, FAILURE, id="an error as finish"),
+    # what is wrong with what came
+    pytest.param(good(body=Body.HTML, **NOTHING), Verdict.MALFORMED, FAILURE, id="a web page"),
+    pytest.param(good(body=Body.OTHER, **NOTHING), Verdict.MALFORMED, FAILURE, id="a foreign body"),
+    pytest.param(good(body=Body.EMPTY, **NOTHING), Verdict.EMPTY, FAILURE, id="no body"),
+    pytest.param(
+        good(ended=Ended.RESET, body=Body.EMPTY, **NOTHING), Verdict.EMPTY, FAILURE, id="no body, then a reset"
+    ),
+    pytest.param(good(text_chars=0), Verdict.EMPTY, FAILURE, id="no text"),
+    pytest.param(good(**NOTHING), Verdict.EMPTY, FAILURE, id="no text and no end mark"),
+    pytest.param(good(text_chars=0, reasoning_chars=900), Verdict.EMPTY, FAILURE, id="thoughts alone"),
+    pytest.param(good(text_chars=0, finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="no text before the limit"),
+    pytest.param(good(end_mark=False), Verdict.CUT, FAILURE, id="no end mark"),
+    pytest.param(good(end_mark=False, text_chars=0), Verdict.CUT, FAILURE, id="cut among the thoughts"),
+    pytest.param(good(ended=Ended.RESET, end_mark=False), Verdict.CUT, FAILURE, id="a reset"),
+    pytest.param(
+        good(ended=Ended.RESET, end_mark=None), Verdict.CUT, FAILURE, id="a reset and an end nobody looked for"
+    ),
+    pytest.param(good(tool_calls=1, bad_tool_calls=1), Verdict.MALFORMED, FAILURE, id="a broken tool call"),
+    pytest.param(good(tool_calls=1, bad_tool_calls=1, end_mark=False), Verdict.CUT, FAILURE, id="a tool call cut"),
+    pytest.param(
+        good(tool_calls=1, bad_tool_calls=1, finish=Finish.LENGTH, max_tokens=50),
+        Verdict.LENGTH,
+        CALLER,
+        id="a call at the limit",
+    ),
+    pytest.param(
+        good(tool_calls=1, bad_tool_calls=1, finish=Finish.TOOL_CALLS, max_tokens=50),
+        Verdict.LENGTH,
+        CALLER,
+        id="a call at the limit that hides it",
+    ),
+    pytest.param(good(broken=2, text_chars=0), Verdict.MALFORMED, FAILURE, id="rubble alone"),
+    # loops
+    pytest.param(good(squeeze=0.05, finish=Finish.LENGTH), Verdict.LOOP, FAILURE, id="a loop until the limit"),
+    pytest.param(
+        good(squeeze=0.05, ended=Ended.SILENCE, end_mark=False, finish=None),
+        Verdict.LOOP,
+        FAILURE,
+        id="a loop given up",
+    ),
+    pytest.param(good(squeeze=0.05), Verdict.OK, OK, id="a bitmap that was asked for"),
+    pytest.param(good(squeeze=0.5, finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="prose until the limit"),
+    # limits
+    pytest.param(good(finish=Finish.LENGTH, max_tokens=50), Verdict.LENGTH, CALLER, id="the caller's limit"),
+    pytest.param(good(finish=Finish.LENGTH, max_tokens=52), Verdict.LENGTH, CALLER, id="nearly the caller's limit"),
+    pytest.param(good(finish=Finish.LENGTH, max_tokens=500), Verdict.LENGTH, FAILURE, id="the provider's limit"),
+    pytest.param(good(finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="a limit nobody knows"),
+    pytest.param(
+        good(finish=Finish.LENGTH, prompt_tokens=2_500, completion_tokens=1_596),
+        Verdict.LENGTH,
+        FAILURE,
+        id="a full window",
+    ),
+    pytest.param(good(finish=Finish.FILTERED), Verdict.FILTERED, UNKNOWN, id="filtered"),
+    pytest.param(good(finish=Finish.FILTERED, text_chars=0), Verdict.FILTERED, UNKNOWN, id="filtered before any text"),
+    # a gateway's words
+    pytest.param(
+        good(phrase="x", prompt_tokens=0, completion_tokens=0), Verdict.GATEWAY_TEXT, FAILURE, id="a phrase, uncounted"
+    ),
+    pytest.param(
+        good(phrase="x", prompt_tokens=None, completion_tokens=None),
+        Verdict.GATEWAY_TEXT,
+        FAILURE,
+        id="a phrase, no counts",
+    ),
+    pytest.param(good(phrase="x", deltas=1), Verdict.GATEWAY_TEXT, FAILURE, id="a phrase in one piece"),
+    pytest.param(
+        good(phrase="x", marks_sent=3, marks_returned=0), Verdict.GATEWAY_TEXT, FAILURE, id="a phrase, no marks"
+    ),
+    pytest.param(
+        good(phrase="x", deltas=1, text_chars=21), Verdict.GATEWAY_TEXT, UNKNOWN, id="a short phrase in one piece"
+    ),
+    pytest.param(good(phrase="x"), Verdict.GATEWAY_TEXT, UNKNOWN, id="a phrase alone"),
+    pytest.param(
+        good(phrase="x", marks_sent=3, marks_returned=3), Verdict.GATEWAY_TEXT, UNKNOWN, id="a phrase with the marks"
+    ),
+    # unread prompts
+    pytest.param(good(prompt_tokens=440), Verdict.UNPROCESSED, FAILURE, id="too few tokens for the prompt"),
+    pytest.param(good(prompt_tokens=460), Verdict.OK, OK, id="few tokens for the prompt"),
+    pytest.param(good(prompt_tokens=2), Verdict.UNPROCESSED, FAILURE, id="two tokens"),
+    pytest.param(good(prompt_tokens=1), Verdict.OK, OK, id="one token, which is no count"),
+    pytest.param(good(prompt_tokens=0), Verdict.OK, OK, id="no tokens, which is no count"),
+    pytest.param(good(prompt_tokens=None), Verdict.OK, OK, id="not counted"),
+    pytest.param(good(prompt_bytes=None, prompt_tokens=2), Verdict.OK, OK, id="not measured"),
+    pytest.param(good(prompt_bytes=3_999, prompt_tokens=2), Verdict.OK, OK, id="too small a prompt to tell"),
+    pytest.param(
+        good(prompt_bytes=30_000, prompt_tokens=2_050), Verdict.UNPROCESSED, FAILURE, id="half a window and two"
+    ),
+    pytest.param(good(prompt_bytes=30_000, prompt_tokens=2_049), Verdict.OK, OK, id="half a window and one"),
+    pytest.param(good(prompt_bytes=20_000, prompt_tokens=2_050), Verdict.OK, OK, id="half a window by chance"),
+    pytest.param(good(marks_sent=3, marks_returned=2), Verdict.UNPROCESSED, FAILURE, id="a mark is missing"),
+    pytest.param(good(marks_sent=3, marks_returned=3), Verdict.OK, OK, id="all marks are there"),
+    pytest.param(good(marks_sent=3), Verdict.OK, OK, id="marks that nobody looked for"),
+]
+
+
+@pytest.mark.parametrize(("answer", "verdict", "blame"), CASES)
+def test_answers_are_judged(answer: Answer, verdict: Verdict, blame: Blame) -> None:
+    judgement = judge(answer)
+
+    assert (judgement.verdict, judgement.blame) == (verdict, blame), judgement.why
+
+
+def test_every_verdict_can_come_out() -> None:
+    assert {case.values[1] for case in CASES} == set(Verdict)
+
+
+def test_the_reason_names_the_numbers() -> None:
+    assert judge(good(prompt_tokens=100)).why == "100 prompt tokens counted for 9000 bytes: most of it went unread"
+    assert judge(good(marks_sent=3, marks_returned=1)).why == "1 of 3 marks came back: part of the prompt went unread"
+    assert judge(failed(418)).why == "HTTP status 418"
+
+
+_counts = st.none() | st.integers(0, 10**12)
+_times = st.none() | st.floats(0, 1e12)
+_KINDS: dict[str, st.SearchStrategy[Any]] = {
+    "target": st.just("a"),
+    "id": st.just("b"),
+    "confirms": st.none(),
+    "phrase": st.none() | st.just("x"),
+    "ended": st.sampled_from([ended for ended in Ended if ended is not Ended.PENDING]),
+    "part": st.just(Part.FINAL),
+    "source": st.sampled_from(Source),
+    "body": st.none() | st.sampled_from(Body),
+    "finish": st.none() | st.sampled_from(Finish),
+    "fault": st.none() | st.sampled_from(Fault),
+    "end_mark": st.none() | st.booleans(),
+    "streamed": st.booleans(),
+    "suspect_timing": st.booleans(),
+    "seconds": st.floats(0, 1e12),
+    "age_s": _times,
+    "headers_s": _times,
+    "first_byte_s": _times,
+    "retry_after_s": _times,
+    "squeeze": _times,
+}
+
+
+@given(st.fixed_dictionaries({field.name: _KINDS.get(field.name, _counts) for field in fields(Answer)}))
+def test_every_answer_gets_a_verdict(facts: dict[str, Any]) -> None:
+    judgement = judge(Answer(**facts))
+
+    assert judgement.why
+    assert (judgement.blame is Blame.OK) == (judgement.verdict in (Verdict.OK, Verdict.TOOL_CALL))
