@@ -5,6 +5,7 @@ import contextlib
 import socket
 import struct
 from collections.abc import Awaitable, Callable
+from typing import NoReturn
 
 from monitor.simulator.http import MAX_HEAD_BYTES
 
@@ -26,17 +27,21 @@ class Connection:
         self.idle = True
         self._gone = gone
 
-    async def pause(self, seconds: float | None) -> None:
-        """Wait so long, None for ever; raise `ClientGoneError` as soon as the client has gone."""
-        if seconds is not None and seconds <= 0:
+    async def hang(self) -> NoReturn:
+        """Wait until the client has gone, then raise `ClientGoneError`."""
+        await self._gone.wait()
+        raise ClientGoneError
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long; raise `ClientGoneError` as soon as the client has gone."""
+        if seconds <= 0:
             await asyncio.sleep(0)  # a flow that is behind its time must leave the others theirs
             if self._gone.is_set():
                 raise ClientGoneError
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._gone.wait()
-            raise ClientGoneError
+                await self.hang()
 
     async def send(self, data: bytes) -> None:
         """Send data, at the speed at which the client takes it."""

@@ -35,8 +35,7 @@ class _Player:
     async def play(self, steps: Iterator[Step]) -> End:
         for step in steps:
             if isinstance(step, Hang):
-                await self._connection.pause(None)
-                continue
+                await self._connection.hang()
             await self._connection.pause(step.at_s / self._speed - self._attempt.elapsed())
             match step:
                 case Head():

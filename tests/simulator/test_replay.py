@@ -1,6 +1,7 @@
 """Which row of a recorded day is in force, and a replay over a real socket."""
 
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -86,15 +87,16 @@ def test_a_file_that_can_t_be_replayed_says_why(tmp_path: Path, text: str, messa
 
 
 async def test_speed_divides_the_recorded_time_and_the_latencies() -> None:
-    replay = Replay((Row(at_s=0.0, first_byte_s=2.0), Row(at_s=10.0, first_byte_s=6.0)))
+    replay = Replay((Row(at_s=0.0, first_byte_s=2.0), Row(at_s=10.0, first_byte_s=30.0)))
     async with simulated(replay, speed=100.0) as simulator:
-        for _ in range(4):
+        began = monotonic()
+        while monotonic() < began + 0.11:
             await ask(simulator, OPENAI, stream=True)
+        await ask(simulator, OPENAI, stream=True)
         attempts = simulator.asked(TARGET).attempts
     firsts_s = [attempt.first_byte_s or 0.0 for attempt in attempts]
 
-    assert 0.02 <= firsts_s[0] < 0.06 <= firsts_s[-1]
-    assert attempts[-1].asked_at - attempts[0].asked_at >= 0.09
+    assert 0.02 <= firsts_s[0] < 0.3 <= firsts_s[-1]
 
 
 async def test_a_replay_begins_when_it_is_set() -> None:

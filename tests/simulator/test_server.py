@@ -120,7 +120,7 @@ async def test_stopping_ends_at_once_whatever_hangs(name: str) -> None:
     took_s = monotonic() - began
     ends = await asyncio.gather(*asking, return_exceptions=True)
 
-    assert took_s < 0.5
+    assert took_s < 0.9
     assert all(isinstance(end, httpx.TransportError) for end in ends)
     assert len(asyncio.all_tasks()) == 1
 
@@ -133,7 +133,7 @@ async def test_a_client_that_reads_nothing_doesn_t_keep_the_simulator_from_stopp
         began = monotonic()
         await simulator.stop()
 
-        assert monotonic() - began < 0.5
+        assert monotonic() - began < 0.9
 
 
 async def test_no_task_is_left_of_connections_that_ended() -> None:
