@@ -1,0 +1,134 @@
+"""All metrics of one process, and who listens for them."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from prometheus_client import (
+    CollectorRegistry,
+    GCCollector,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+    make_asgi_app,
+)
+from starlette.types import ASGIApp
+
+from breaker import __version__
+from breaker.answer import Answer, Source
+from breaker.circuit import Move
+from breaker.switchboard import Judged, Switchboard
+from breaker.verdict import judge
+from monitor.budget import Cost
+from monitor.lag import LoopLag
+from monitor.metrics import names
+from monitor.metrics.live import Live
+from monitor.metrics.target import Collectors, TargetMetrics
+from monitor.phases import Phase
+from monitor.settings import Budget, Settings
+
+
+class Skip(StrEnum):
+    """Why a probe that was due was left out."""
+
+    MISFIRE = "misfire"  # our own loop was late by more than half an interval
+    OVERLAP = "overlap"  # the target's last probe still waits for its first byte
+    CONFIRMING = "confirming"  # a confirming probe comes in a moment
+    HALF_OPEN = "half_open"  # a half-open circuit has a pace of its own
+    FRESH = "fresh"  # an agent's good report said the same for free
+    BUDGET = "budget"  # the day's budget is spent
+
+
+class Metrics:
+    """All metrics of one process, in a registry of their own.
+
+    Every label's value comes from the settings or a closed list; the children are bound here, once. `judged` and
+    `moved` are listeners for a switchboard; the rest is told by the prober. Unknown targets are a fault of ours and
+    raise KeyError.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call] # the library leaves it untyped
+        self.registry = registry = CollectorRegistry()
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=registry)
+        names.BUILD.gauge(registry).labels(__version__).set(1)
+        self._live = Live()
+        registry.register(self._live)
+        collectors = Collectors(registry)
+        self._targets = {plan.name: TargetMetrics(collectors, plan) for plan in settings.targets}
+        self._in_flight = names.IN_FLIGHT.gauge(registry)
+        self._crashes = names.CRASHES.counter(registry)
+        skipped = names.SKIPPED.counter(registry)
+        self._skipped = {cause: skipped.labels(cause.value) for cause in Skip}
+        self._bind_costs({plan.target.provider.name: plan.budget for plan in settings.targets})
+
+    def _bind_costs(self, budgets: Mapping[str, Budget]) -> None:
+        tokens, usd = names.TOKENS.counter(self.registry), names.COST.counter(self.registry)
+        self._prompt_tokens = {name: tokens.labels(name, "prompt") for name in budgets}
+        self._completion_tokens = {name: tokens.labels(name, "completion") for name in budgets}
+        self._usd = {name: usd.labels(name) for name in budgets}
+        self._budget_used = names.BUDGET_USED.gauge(self.registry)
+        limits = names.BUDGET_TOKENS.gauge(self.registry), names.BUDGET_USD.gauge(self.registry)
+        for name, budget in budgets.items():
+            for gauge, limit in zip(limits, (budget.tokens_per_day, budget.usd_per_day), strict=True):
+                if limit is not None:
+                    gauge.labels(name).set(limit)
+
+    def watch(self, board: Switchboard) -> None:
+        """Show circuits, routes and the store as this switchboard sees them."""
+        self._live.board = board
+
+    def watch_lag(self, lag: LoopLag) -> None:
+        """Show how late this loop is."""
+        self._live.lag = lag
+
+    def asgi(self) -> ASGIApp:
+        """What answers a scrape, in the text format or in OpenMetrics, whichever is asked for."""
+        # Compressing takes longer than rendering, and our own loop would stand still for both.
+        return make_asgi_app(self.registry, disable_compression=True)
+
+    # What the switchboard tells
+
+    def judged(self, judged: Judged) -> None:
+        """Count an agent's report; probes are counted by `probed`, also while the store is gone."""
+        if judged.answer.source is Source.REPORT:
+            self._targets[judged.answer.target].reported(judged.judgement.verdict)
+
+    def moved(self, target: str, move: Move) -> None:
+        """Count a move that was made here."""
+        self._targets[target].moved(move.cause)
+
+    # What the prober tells
+
+    def started(self, target: str, delay_s: float) -> None:
+        """A probe began, so late after its plan."""
+        self._in_flight.inc()
+        self._targets[target].started(delay_s)
+
+    def stopped(self) -> None:
+        """A probe is no longer under way, however it ended."""
+        self._in_flight.dec()
+
+    def probed(self, answer: Answer) -> None:
+        """A probe came to its end, with these final facts."""
+        self._targets[answer.target].probed(answer, judge(answer))
+
+    def phases(self, target: str, seconds: Mapping[Phase, float]) -> None:
+        """How long each phase of a probe took."""
+        self._targets[target].phases(seconds)
+
+    def skipped(self, cause: Skip) -> None:
+        """A probe that was due was left out."""
+        self._skipped[cause].inc()
+
+    def crashed(self) -> None:
+        """A probe ended in a fault of ours."""
+        self._crashes.inc()
+
+    def spent(self, provider: str, cost: Cost, share: float | None) -> None:
+        """A probe cost so much, and of the day's budget this share is spent; None where there is none."""
+        self._prompt_tokens[provider].inc(cost.prompt_tokens)
+        self._completion_tokens[provider].inc(cost.completion_tokens)
+        self._usd[provider].inc(cost.usd)
+        if share is not None:
+            self._budget_used.labels(provider).set(share)

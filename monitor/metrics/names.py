@@ -1,0 +1,138 @@
+"""Every metric that there is: its name, its kind, its labels and what it means."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+# From a warm cache to far beyond the slow limit of 40 s, which is a bound itself so that slow ones can be counted.
+ANSWER_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 90, 120)
+DELAY_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_UNITS = ("seconds", "usd", "ratio")
+
+
+class Kind(StrEnum):
+    """What a metric does."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric:
+    """One metric. `buckets` are a histogram's upper bounds."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The base unit that the name ends with; "" for a plain number."""
+        bare = self.name.removesuffix("_total").removesuffix("_timestamp_seconds")
+        if self.name.endswith("_timestamp_seconds"):
+            return "seconds since 1970"
+        return next((unit for unit in _UNITS if bare.endswith(f"_{unit}")), "")
+
+    def counter(self, registry: CollectorRegistry) -> Counter:
+        """The counter itself."""
+        return Counter(self.name, self.meaning, self.labels, registry=registry)
+
+    def gauge(self, registry: CollectorRegistry) -> Gauge:
+        """The gauge itself."""
+        return Gauge(self.name, self.meaning, self.labels, registry=registry)
+
+    def histogram(self, registry: CollectorRegistry) -> Histogram:
+        """The histogram itself."""
+        return Histogram(self.name, self.meaning, self.labels, buckets=self.buckets, registry=registry)
+
+    def gauge_family(self) -> GaugeMetricFamily:
+        """An empty gauge for one scrape."""
+        return GaugeMetricFamily(self.name, self.meaning, labels=self.labels)
+
+    def counter_family(self) -> CounterMetricFamily:
+        """An empty counter for one scrape."""
+        return CounterMetricFamily(self.name.removesuffix("_total"), self.meaning, labels=self.labels)
+
+
+def _counter(name: str, meaning: str, *labels: str) -> Metric:
+    return Metric(name=f"firstbyte_{name}", kind=Kind.COUNTER, meaning=meaning, labels=labels)
+
+
+def _gauge(name: str, meaning: str, *labels: str) -> Metric:
+    return Metric(name=f"firstbyte_{name}", kind=Kind.GAUGE, meaning=meaning, labels=labels)
+
+
+def _histogram(name: str, meaning: str, *labels: str, buckets: tuple[float, ...] = ANSWER_S) -> Metric:
+    return Metric(name=f"firstbyte_{name}", kind=Kind.HISTOGRAM, meaning=meaning, labels=labels, buckets=buckets)
+
+
+_TARGET = ("provider", "model")
+
+PROBES = _counter("probes_total", "Probes that came to their end.", *_TARGET)
+PROBE_FAILURES = _counter(
+    "probe_failures_total", "Probes whose verdict was neither ok nor tool_call.", *_TARGET, "verdict"
+)
+PROBE_SLOW = _counter(
+    "probe_slow_total", "Probes whose first byte came later than the slow limit, or not within it.", *_TARGET
+)
+PROBE_SUSPECT = _counter(
+    "probe_suspect_total", "Probes that count for nothing because our own event loop stood still meanwhile.", *_TARGET
+)
+PROBE_FIRST_BYTE = _histogram(
+    "probe_first_byte_seconds", "From the request to the first part of the model's answer; good answers only.", *_TARGET
+)
+PROBE_DURATION = _histogram(
+    "probe_duration_seconds", "From the request to the end of the answer; good answers only.", *_TARGET
+)
+LAST_FIRST_BYTE = _gauge(
+    "probe_last_first_byte_seconds", "The first byte of the last probe; gone while that one failed.", *_TARGET
+)
+LAST_DURATION = _gauge(
+    "probe_last_duration_seconds", "How long the last probe took; gone while that one failed.", *_TARGET
+)
+LAST_HEADERS = _gauge(
+    "probe_last_headers_seconds", "When the last probe's headers came; gone while that one failed.", *_TARGET
+)
+LAST_PHASE = _gauge(
+    "probe_last_phase_seconds",
+    "How long each phase of the last probe took (connect, tls, send, wait); none for a phase that wasn't reached.",
+    *_TARGET,
+    "phase",
+)
+LAST_FINISHED = _gauge(
+    "probe_last_finished_timestamp_seconds", "When the last probe came to its end, whatever it found.", *_TARGET
+)
+SLOW_LIMIT = _gauge("probe_slow_limit_seconds", "The policy's slow_s: a first byte later than this is slow.", *_TARGET)
+INTERVAL = _gauge("probe_interval_seconds", "The policy's interval_s; no series where probing is off.", *_TARGET)
+START_DELAY = _histogram(
+    "probe_start_delay_seconds", "How late a probe began, measured from its plan.", *_TARGET, buckets=DELAY_S
+)
+IN_FLIGHT = _gauge("probes_in_flight", "Probes that are under way, late ones included.")
+SKIPPED = _counter("probes_skipped_total", "Probes that were due and left out, by cause.", "cause")
+CRASHES = _counter("probe_crashes_total", "Probes that ended in a fault of our own.")
+TOKENS = _counter(
+    "probe_tokens_total", "Tokens that probes cost, as counted by the provider.", "provider", "token_type"
+)
+COST = _counter("probe_cost_usd_total", "US dollars that probes cost, where the price is known.", "provider")
+BUDGET_USED = _gauge(
+    "probe_budget_used_ratio", "The spent share of today's budget; from 1 on, probes come at a tenth.", "provider"
+)
+BUDGET_TOKENS = _gauge("probe_budget_tokens", "The day's budget in tokens; no series without one.", "provider")
+BUDGET_USD = _gauge("probe_budget_usd", "The day's budget in US dollars; no series without one.", "provider")
+REPORTS = _counter("reports_total", "Agents' reports that counted, by verdict.", *_TARGET, "verdict")
+CIRCUIT_STATE = _gauge("circuit_state", "1 for the state that the circuit is in, 0 for the others.", *_TARGET, "state")
+CIRCUIT_MOVES = _counter("circuit_moves_total", "Moves that this process made, by cause.", *_TARGET, "cause")
+ROUTE_TARGET = _gauge("route_target", "1 for the target that the route gives now, 0 for its others.", "route", *_TARGET)
+STORE_UP = _gauge("store_up", "1 while the store answers, 0 while the last snapshot is served instead.")
+SNAPSHOT_AGE = _gauge("store_snapshot_age_seconds", "How old the snapshot of all circuits is.")
+WAITING = _gauge("store_answers_waiting", "Answers that wait for a store that is gone.")
+DROPPED = _counter("store_answers_dropped_total", "Answers that were dropped because too many waited.")
+LOOP_LAG = _gauge("event_loop_lag_seconds", "The worst lateness of our own event loop since the last scrape.")
+BUILD = _gauge("build_info", "Always 1.", "version")
+
+ALL: tuple[Metric, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
