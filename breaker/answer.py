@@ -81,10 +81,12 @@ class Answer:
     Times are monotonic seconds since the attempt began. `age_s` is how long ago that was when the facts were
     handed in; None means "just now", that is `seconds` ago. `first_byte_s` is the first event that carried
     any part of the model's answer; `headers_s` the moment of the status line. `seconds` is the whole attempt.
+    `streamed` says whether the answer came as a stream, or where nothing came, whether one was asked for.
     `confirms` names the answer whose badness this probe was sent to confirm.
-    `phrase` is the id of a known gateway phrase that the text began with, `deltas` the number of events
-    that carried text, `squeeze` the compressed share of the text's tail (small means repetition, 0..1),
-    `broken` counts events that couldn't be parsed. `suspect_timing` says that the asker itself stalled.
+    `phrase` is the id of a known gateway phrase that the text or its last paragraph is, `deltas` the number of
+    events that carried text (None for a plain answer), `squeeze` the compressed share of the text's tail (small
+    means repetition, 0 to about 1), `broken` counts events that couldn't be read. `prompt_bytes` is the text sent as
+    `breaker.wire.question.prompt_bytes` measures it. `suspect_timing` says that the asker itself stalled.
     Raises BadFactError for a value out of range.
     """
 

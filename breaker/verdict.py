@@ -100,8 +100,8 @@ _STATUS_FAULTS: dict[int, Fault] = {
 def judge(answer: Answer) -> Judgement:
     """Say what an answer was. Total: every answer gets a verdict, whatever facts are missing; never raises.
 
-    What decides first stands first: how the attempt ended for its caller, then what the provider said of itself,
-    then what is wrong with what it sent. Only an answer that has come to its end and has none of it is `ok`.
+    What decides first stands first: what the provider said of itself, then how the attempt ended for its caller,
+    then what is wrong with what was sent. Only an answer that has come to its end and has none of it is `ok`.
     """
     for rule in _RULES:
         if (judgement := rule(answer)) is not None:
@@ -118,7 +118,8 @@ def _pending(a: Answer) -> Judgement | None:
 
 
 def _cancelled(a: Answer) -> Judgement | None:
-    if a.ended is Ended.CANCELLED:
+    """Many callers close a stream at its end mark or at an error, before the body ends: those say more than that."""
+    if a.ended is Ended.CANCELLED and not a.end_mark:
         return Judgement(Verdict.CANCELLED, _I, "the caller ended it")
     return None
 
@@ -250,7 +251,8 @@ def _malformed(a: Answer) -> Judgement | None:
 
 
 def _unread_marks(a: Answer) -> Judgement | None:
-    if a.marks_sent and a.marks_returned is not None and a.marks_returned < a.marks_sent:
+    """Marks that didn't come back; a turn that calls a tool has no need to say them."""
+    if a.marks_sent and not a.tool_calls and a.marks_returned is not None and a.marks_returned < a.marks_sent:
         why = f"{a.marks_returned} of {a.marks_sent} marks came back: part of the prompt went unread"
         return Judgement(Verdict.UNPROCESSED, _F, why)
     return None
@@ -258,10 +260,10 @@ def _unread_marks(a: Answer) -> Judgement | None:
 
 _RULES: tuple[Callable[[Answer], Judgement | None], ...] = (
     _pending,
-    _cancelled,
     _http_status,
-    _unreachable,
     _error_event,
+    _cancelled,
+    _unreachable,
     _loop,
     _silence,
     _foreign_body,

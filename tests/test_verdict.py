@@ -58,7 +58,27 @@ CASES = [
         UNKNOWN,
         id="a late part",
     ),
-    pytest.param(good(ended=Ended.CANCELLED, fault=Fault.QUOTA), Verdict.CANCELLED, UNKNOWN, id="the caller ended it"),
+    pytest.param(good(ended=Ended.CANCELLED, end_mark=False), Verdict.CANCELLED, UNKNOWN, id="the caller ended it"),
+    pytest.param(good(ended=Ended.CANCELLED, **NOTHING), Verdict.CANCELLED, UNKNOWN, id="the caller ended it at once"),
+    pytest.param(
+        Answer(target="a", id="b", ended=Ended.CANCELLED, seconds=3.0),
+        Verdict.CANCELLED,
+        UNKNOWN,
+        id="the caller ended it before the headers",
+    ),
+    pytest.param(good(ended=Ended.CANCELLED), Verdict.OK, OK, id="the caller closed it at the end mark"),
+    pytest.param(
+        good(ended=Ended.CANCELLED, end_mark=False, fault=Fault.OVERLOADED),
+        Verdict.ERROR_EVENT,
+        FAILURE,
+        id="the caller closed it at an error",
+    ),
+    pytest.param(
+        Answer(target="a", id="b", ended=Ended.CANCELLED, seconds=3.0, status=429),
+        Verdict.RATE_LIMITED,
+        FAILURE,
+        id="the caller closed it at the status",
+    ),
     pytest.param(
         Answer(target="a", id="b", ended=Ended.UNREACHABLE, seconds=0.1),
         Verdict.CONNECT_ERROR,
@@ -192,6 +212,9 @@ CASES = [
     pytest.param(good(marks_sent=3, marks_returned=2), Verdict.UNPROCESSED, FAILURE, id="a mark is missing"),
     pytest.param(good(marks_sent=3, marks_returned=3), Verdict.OK, OK, id="all marks are there"),
     pytest.param(good(marks_sent=3), Verdict.OK, OK, id="marks that nobody looked for"),
+    pytest.param(
+        good(marks_sent=3, marks_returned=0, tool_calls=1), Verdict.TOOL_CALL, OK, id="a call instead of marks"
+    ),
 ]
 
 

@@ -62,7 +62,7 @@ def _read_message(message: dict[str, object], tally: Tally) -> None:
     tally.whole = True
     for index, block in enumerate(items(message.get("content"))):
         _read_block(block, index, tally)
-        if block.get("type") == "tool_use":
+        if _is_call(block):
             tally.add_call(str(index), arguments=block.get("input"))
     _read_stop(message, tally)
     _read_usage(mapping(message.get("usage")), tally)
@@ -72,8 +72,13 @@ def _read_block(block: dict[str, object], index: int, tally: Tally) -> None:
     """What a block holds when it begins; in a stream that is nearly nothing."""
     tally.add_text(block.get("text"))
     tally.add_reasoning(block.get("thinking"))
-    if block.get("type") == "tool_use":
+    if _is_call(block):
         tally.add_call(str(index), id=block.get("id"), name=block.get("name"))
+
+
+def _is_call(block: dict[str, object]) -> bool:
+    """A call of a tool, be it the caller's (`tool_use`), the server's or an MCP server's."""
+    return str(block.get("type")).endswith("tool_use")
 
 
 def _read_delta(delta: dict[str, object], index: int, tally: Tally) -> None:

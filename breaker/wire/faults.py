@@ -14,6 +14,7 @@ _LONGEST = 4_000
 
 # The status that stands as a code inside a body. Sources: the error pages of OpenAI, Anthropic and OpenRouter, 2026-11.
 _STATUSES = {
+    "400": Fault.BAD_REQUEST,
     "401": Fault.AUTH,
     "402": Fault.QUOTA,
     "403": Fault.AUTH,
@@ -53,7 +54,7 @@ def _is_error(body: dict[str, object]) -> bool:
     if mapping(body.get("base_resp")).get("status_code", 0) not in (0, "0"):
         return True
     bare = isinstance(body.get("message", body.get("msg")), str) and body.get("code") not in (None, 0, "0", 200, "200")
-    return bare or list(body) == ["detail"]
+    return (bare and "choices" not in body) or list(body) == ["detail"]
 
 
 def _says_something(error: object) -> bool:

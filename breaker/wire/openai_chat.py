@@ -75,8 +75,10 @@ def _read_content(content: object, tally: Tally) -> None:
 
 
 def _read_call(call: dict[str, object], place: str, tally: Tally) -> None:
-    function = mapping(call.get("function"))
-    tally.add_call(place, id=call.get("id"), name=function.get("name"), arguments=function.get("arguments"))
+    function, custom = mapping(call.get("function")), mapping(call.get("custom"))
+    # What a custom tool is given is free text, not JSON: nothing to check.
+    arguments = function.get("arguments") or ({"input": custom["input"]} if custom.get("input") else None)
+    tally.add_call(place, id=call.get("id"), name=pick({**custom, **function}, "name"), arguments=arguments)
 
 
 def _read_usage(usage: dict[str, object], tally: Tally) -> None:

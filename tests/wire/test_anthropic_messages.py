@@ -103,6 +103,14 @@ def test_tool_calls_are_joined_and_checked(pieces: list[str], bad: int) -> None:
     assert (answer.tool_calls, answer.bad_tool_calls, answer.finish) == (1, bad, Finish.TOOL_CALLS)
 
 
+def test_a_servers_own_tool_is_a_call_too() -> None:
+    search = block("server_tool_use", 0, id="s1", name="web_search", input={})
+
+    answer = read(MESSAGES, named(search, delta("input_json_delta", partial_json='{"q": 1}'), stop("end_turn")))
+
+    assert (answer.tool_calls, answer.bad_tool_calls) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("reason", "finish"),
     [

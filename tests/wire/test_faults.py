@@ -15,6 +15,7 @@ def error(message: str = "", **more: object) -> dict[str, object]:
     ("body", "fault"),
     [
         pytest.param(error("No.", code=429), Fault.RATE_LIMITED, id="a status as a number"),
+        pytest.param(error("No.", code=400), Fault.BAD_REQUEST, id="a status that blames the caller"),
         pytest.param(error("No.", code="502"), Fault.OTHER, id="a status as a text"),
         pytest.param(
             {"choices": [], **error("Provider returned error", code=503)}, Fault.OVERLOADED, id="beside choices"
@@ -67,6 +68,7 @@ def test_an_error_inside_a_200_is_seen(body: dict[str, object], fault: Fault) ->
         pytest.param({"error": False, "error_msg": ""}, id="false"),
         pytest.param({"base_resp": {"status_code": 0, "status_msg": "success"}}, id="MiniMax's zero"),
         pytest.param({"message": "hello", "code": 200}, id="a good code"),
+        pytest.param({"message": "", "code": "Success", "choices": []}, id="a good code in words"),
         pytest.param({"message": {"content": "hello"}, "code": 7}, id="a message that is no text"),
         pytest.param({"detail": "x", "choices": []}, id="a detail among others"),
         pytest.param(

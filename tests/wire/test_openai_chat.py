@@ -130,6 +130,12 @@ def test_first_bytes_are_parts_of_the_models_answer(
             id="too long to keep",
         ),
         pytest.param([call(i, id="a", name="go", arguments="{") for i in range(300)], 256, 256, id="too many to keep"),
+        pytest.param(
+            [chunk({"tool_calls": [{"id": "a", "type": "custom", "custom": {"name": "run", "input": "ls {"}}]})],
+            1,
+            0,
+            id="a custom tool's free text",
+        ),
         pytest.param([chunk({"function_call": {"name": "go", "arguments": "{}"}})], 1, 0, id="the old form"),
     ],
 )
