@@ -37,6 +37,8 @@ def create_app(
         docs_url=None,  # its pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        responses={"default": problems.DOCUMENTED},
+        generate_unique_id_function=lambda route: route.name,
     )
     problems.install(app)
     for router in (

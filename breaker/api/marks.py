@@ -37,7 +37,7 @@ _ICON_COLOURS: dict[Mood, str] = {
     Mood.LAST_RESORT: "#d64541",
     Mood.UNKNOWN: "#808893",
 }
-_BAR, _STEP, _HIGH, _SHOWN = 5, 8, 28, 20
+_BAR, _STEP, _HIGH, _SHOWN = 5, 8, 30, 16
 
 
 def of_state(state: State) -> str:

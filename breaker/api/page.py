@@ -14,7 +14,7 @@ from breaker.answer import Answer
 from breaker.api import marks, shapes, words
 from breaker.api.notices import Notice
 from breaker.api.words import Headline
-from breaker.circuit import Move
+from breaker.circuit import Move, State
 from breaker.log import Entry, weigh
 from breaker.route import Decision, Role
 from breaker.switchboard import Standing, newest
@@ -58,8 +58,9 @@ def render(view: View) -> str:
         title=escape(f"{told.text.rstrip('.')} · Firstbyte"),
         icon=escape(marks.icon(told.mood)),
         style=_STYLE,
-        clock=_time(view.now),
+        clock=_time(view.now, view.now),
         mood=told.mood.value,
+        known="stale" if view.stale else "fresh",
         mark=marks.of_mood(told.mood),
         headline=escape(told.text),
         more=_more(told),
@@ -85,29 +86,30 @@ def _notices(notices: Sequence[Notice]) -> str:
 
 def _route(decision: Decision, view: View) -> str:
     standings = {standing.target.name: standing for standing in view.standings}
-    primary = standings[decision.route.targets[0].name]
-    steps = "\n".join(
-        _step(standings[target.name], chosen=target == decision.target) for target in decision.route.targets
-    )
+    primary, chosen = standings[decision.route.targets[0].name], standings[decision.target.name]
+    role = f"{decision.role.value}{_unheard(chosen, view.now)}"
+    steps = "\n".join(_step(standings[t.name], view.now, chosen=t == decision.target) for t in decision.route.targets)
     return (
         f'<article class="card"><header><h3>{escape(decision.route.name)}</h3>'
-        f'<span class="role {decision.role.value}">{_ROLES[decision.role]}</span></header>\n<ol>\n{steps}\n</ol>\n'
+        f'<span class="role {role}">{_ROLES[decision.role]}</span></header>\n'
+        f"<ol>\n{steps}\n</ol>\n"
         f'<p class="quiet">{escape(words.of_decision(decision, primary, view.now))}</p></article>'
     )
 
 
-def _step(standing: Standing, *, chosen: bool) -> str:
+def _step(standing: Standing, now: float, *, chosen: bool) -> str:
     """A target in a route's order of preference."""
-    word = f"{standing.state.value.replace('-', ' ')}{', in use' if chosen else ''}"
+    said = [] if chosen and standing.state is State.CLOSED else [_state(standing.state)]
+    word = ", ".join([*said, *(["in use"] if chosen else [])])
     return (
-        f"<li{' class=chosen' if chosen else ''}>{marks.of_state(standing.state)}"
+        f'<li class="step{" chosen" if chosen else ""}{_unheard(standing, now)}">{marks.of_state(standing.state)}'
         f'<span>{_name(standing.target)}</span><span class="word">{word}</span></li>'
     )
 
 
 def _target(standing: Standing, now: float) -> str:
     return (
-        f'<tr><th scope="row">{_name(standing.target)}</th>\n'
+        f'<tr class="target{_unheard(standing, now)}"><th scope="row">{_name(standing.target)}</th>\n'
         f'<td data-label="Circuit">{_circuit(standing, now)}</td>\n'
         f'<td data-label="First byte">{_first_byte(standing, now)}</td>\n'
         f'<td data-label="Last answer">{_last_answer(standing, now)}</td></tr>'
@@ -119,10 +121,10 @@ def _circuit(standing: Standing, now: float) -> str:
     times = [] if since is None else [f"for {words.lasting(now - since)}"]
     if standing.until is not None:
         times.append(f"{words.lasting(standing.until - now)} left")
-    held = standing.circuit.held if standing.state.value.startswith("held") else None
+    held = standing.circuit.held if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) else None
     by_hand = f'<span class="quiet">{escape(f"{held.who}: {held.why}")}</span>' if held else ""
     return (
-        f'<span class="state">{marks.of_state(standing.state)} {standing.state.value.replace("-", " ")}</span>'
+        f'<span class="state">{marks.of_state(standing.state)} {_state(standing.state)}</span>'
         f'<span class="quiet">{escape(", ".join([words.circuit(standing), *times]))}</span>{by_hand}'
     )
 
@@ -131,10 +133,11 @@ def _first_byte(standing: Standing, now: float) -> str:
     drawn = marks.bars(standing.log.probes, standing.policy) if standing.log.probes else ""
     entry = shapes.newest_first_byte(standing.log)
     if entry is None or entry.answer.first_byte_s is None:
-        return f'{drawn}<span class="quiet">none yet</span>'
+        return f'<div class="measured">{drawn}<p class="quiet">none yet</p></div>'
     slow = entry.answer.first_byte_s > standing.policy.slow_s
-    said = f"{words.lasting(entry.answer.first_byte_s)}{', too slow' if slow else ''}"
-    return f'{drawn}<span{" class=bad" if slow else ""}>{said}</span> <span class="quiet">{_ago(entry, now)}</span>'
+    said = f"<span{' class=bad' if slow else ''}>{words.lasting(entry.answer.first_byte_s)}</span>"
+    limit = f'<span class="beside">{"over" if slow else "of"} {standing.policy.slow_s:g} s</span>'
+    return f'<div class="measured">{drawn}<p>{said} {limit}<span class="quiet">{_ago(entry, now)}</span></p></div>'
 
 
 def _last_answer(standing: Standing, now: float) -> str:
@@ -162,20 +165,33 @@ def _moves(view: View) -> str:
 
 def _move(target: str, move: Move, now: float) -> str:
     return (
-        f"<li>{_time(move.at)}<span>{marks.of_state(move.after)} <strong>{escape(target)}</strong> "
+        f"<li>{_time(move.at, now)}<span>{marks.of_state(move.after)} <strong>{escape(target)}</strong> "
         f'{escape(words.move(move))}</span><span class="quiet why">{escape(move.why)}</span></li>'
     )
 
 
 def _name(target: Target) -> str:
-    return f'<span class="provider">{escape(target.provider.name)}/</span>{escape(target.model)}'
+    """A target's name, which may be broken after each slash."""
+    model = escape(target.model).replace("/", "/<wbr>")
+    return f'<span class="provider">{escape(target.provider.name)}/</span><wbr>{model}'
+
+
+def _state(state: State) -> str:
+    return state.value.replace("-", " ")
 
 
 def _ago(entry: Entry, now: float) -> str:
     return f"{words.lasting(now - entry.at)} ago"
 
 
-def _time(at: float) -> str:
-    """A moment to the second, in UTC, since the reader's own zone isn't known without a script."""
+def _unheard(standing: Standing, now: float) -> str:
+    """The class that takes the colours from what is not known to be so."""
+    return " unheard" if words.unheard(standing, now) else ""
+
+
+def _time(at: float, now: float) -> str:
+    """A moment in UTC, since the reader's own zone isn't known without a script; with its day where that is another."""
     moment = datetime.fromtimestamp(at, UTC)
-    return f'<time class="quiet" datetime="{shapes.clock(at)}">{moment:%H:%M:%S} UTC</time>'
+    today = moment.date() == datetime.fromtimestamp(now, UTC).date()
+    said = f"{moment:%H:%M:%S} UTC" if today else f"{moment:%d %b %H:%M} UTC"
+    return f'<time class="quiet" datetime="{shapes.clock(at)}">{said}</time>'

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +14,25 @@ from breaker.errors import StoreError, UnknownNameError
 
 # A name that nobody configured may be of any length; this much of it is said again.
 MAX_NAME = 80
+
+# How the API's own description tells of problems.
+DOCUMENTED: dict[str, Any] = {  # Any: FastAPI's own type for it
+    "description": "A problem (RFC 9457).",
+    "content": {
+        "application/problem+json": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "type": {"type": "string"},
+                    "title": {"type": "string"},
+                    "status": {"type": "integer"},
+                    "detail": {"type": "string"},
+                },
+                "required": ["type", "title", "status", "detail"],
+            }
+        }
+    },
+}
 
 
 class ProblemError(Exception):

@@ -1,5 +1,6 @@
 """Reads the answers that agents report, each by itself: a malformed one takes no other with it."""
 
+import re
 import types
 import typing
 from collections.abc import Collection, Mapping
@@ -11,6 +12,7 @@ from breaker.api.problems import ProblemError, shortened
 from breaker.errors import BadFactError, UnknownNameError
 
 MAX_REPORTS = 1000
+_PHRASE_ID = re.compile(r"[A-Za-z0-9._-]*")
 
 
 def items(value: object) -> list[object]:
@@ -54,8 +56,15 @@ def _check_plain(name: str, value: object) -> None:
     """Names are said again in errors and values are kept; neither may be long or hold what can't be printed."""
     if len(name) > 64 or not name.isprintable():
         raise BadFactError("a name that is no fact's; a report holds facts and nothing else")
+    if isinstance(value, (dict, list)):
+        raise BadFactError(f"{name} is made of several values; each fact is one")
     if isinstance(value, str) and not value.isprintable():
         raise BadFactError(f"{name} has characters that can't be printed")
+    # Checked before it is said again or made a float: a number in JSON may have thousands of digits.
+    if isinstance(value, int) and not 0 <= value <= 1e12:
+        raise BadFactError(f"{name} must be a number from 0 to 1e12")
+    if name == "phrase" and isinstance(value, str) and not _PHRASE_ID.fullmatch(value):
+        raise BadFactError("phrase is the id of a known phrase, not the phrase itself")
 
 
 def _schema_of(hint: object) -> Mapping[str, object]:

@@ -44,11 +44,11 @@ def lasting(seconds: float) -> str:
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
-    for small, name, large, large_name in ((1, "s", 60, "min"), (60, "min", 3600, "h"), (3600, "h", 86_400, "d")):
-        if whole < large * 60 or large == 86_400:
-            rest = whole % large // small
-            return f"{whole // large} {large_name}{f' {rest} {name}' if rest else ''}"
-    raise AssertionError  # the last row takes all
+    if whole < 3600:
+        return _in_two(whole, (60, "min"), (1, "s"))
+    if whole < 86_400:
+        return _in_two(whole, (3600, "h"), (60, "min"))
+    return _in_two(whole, (86_400, "d"), (3600, "h"))
 
 
 def roughly(seconds: float) -> str:
@@ -66,13 +66,12 @@ def of_decision(decision: Decision, primary: Standing, now: float) -> str:
     """Why a route goes where it goes."""
     match decision.role:
         case Role.PRIMARY:
-            return _why_primary(primary)
+            return _why_primary(primary, now)
         case Role.BACKUP:
             return f"{out(primary, now)}."
         case Role.LAST_RESORT:
-            return (
-                f"No target of this route is in order; {decision.target.name} is the least bad one.{_retry(decision)}"
-            )
+            why = f"No target of this route is in order; {decision.target.name} is the least bad one."
+            return " ".join([why, *_retry(decision)])
 
 
 def out(standing: Standing, now: float) -> str:
@@ -83,7 +82,7 @@ def out(standing: Standing, now: float) -> str:
     wrong = "was slow" if standing.circuit.cause is Cause.SLOW else "failed"
     if rest_s is None:
         return f"{name} {wrong} and is being tested before it comes back"
-    return f"{name} {wrong.replace('was', 'is').replace('failed', 'fails')}, it may be back in {roughly(rest_s)}"
+    return f"{name} {wrong.replace('was', 'is').replace('failed', 'fails')}; it may be back in {roughly(rest_s)}"
 
 
 def circuit(standing: Standing) -> str:
@@ -100,6 +99,11 @@ def circuit(standing: Standing) -> str:
             return "out: by hand"
         case State.HELD_CLOSED:
             return "takes requests: by hand"
+
+
+def unheard(standing: Standing, now: float) -> bool:
+    """Whether too little is known of a target to call it well: no answer, or none within its policy's limit."""
+    return _quiet_s(standing, now) > standing.policy.silent_s
 
 
 def move(moved: Move) -> str:
@@ -124,11 +128,16 @@ def move(moved: Move) -> str:
             return "was put back into the store"
 
 
+def _in_two(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+    rest = seconds % large[0] // small[0]
+    return f"{seconds // large[0]} {large[1]}{f' {rest} {small[1]}' if rest else ''}"
+
+
 def _of_routes(decisions: Sequence[Decision], standings: Sequence[Standing], now: float) -> Headline:
     by_name = {standing.target.name: standing for standing in standings}
     lost = [decision for decision in decisions if decision.role is Role.LAST_RESORT]
     moved = [decision for decision in decisions if decision.role is Role.BACKUP]
-    told = [*map(_last_resort, lost), *(_backup(d, by_name, now) for d in moved)]
+    told = [*(said for d in lost for said in _last_resort(d)), *(_backup(d, by_name, now) for d in moved)]
     if told:
         return Headline(Mood.LAST_RESORT if lost else Mood.BACKUP, told[0], tuple(told[1:]))
     return _on_primaries(decisions, by_name, now)
@@ -138,7 +147,7 @@ def _on_primaries(decisions: Sequence[Decision], by_name: dict[str, Standing], n
     count = len(decisions)
     routes = f"{count} routes on their primaries" if count != 1 else "1 route on its primary"
     used = {decision.target.name: by_name[decision.target.name] for decision in decisions}
-    quiet = [standing for standing in used.values() if _quiet_s(standing, now) is not None]
+    quiet = [standing for standing in used.values() if unheard(standing, now)]
     outs = tuple(f"{out(s, now)}." for s in by_name.values() if not s.state.passes)
     if quiet:
         return Headline(Mood.UNKNOWN, _unheard(quiet, now), (f"Until more is known: {routes}.", *outs))
@@ -151,19 +160,18 @@ def _backups_out(count: int) -> str:
     return "one backup is out" if count == 1 else f"{count} backups are out"
 
 
-def _quiet_s(standing: Standing, now: float) -> float | None:
-    """For how long nothing was heard of a target, where that is too long to call it well; infinite for never."""
+def _quiet_s(standing: Standing, now: float) -> float:
+    """For how long nothing has been heard of a target; infinite for never."""
     last = newest(standing.log)
-    quiet_s = float("inf") if last is None else now - last.at
-    return quiet_s if quiet_s > standing.policy.silent_s else None
+    return float("inf") if last is None else now - last.at
 
 
 def _unheard(quiet: Sequence[Standing], now: float) -> str:
-    times = [_quiet_s(standing, now) or 0.0 for standing in quiet]
+    longest_s = max(_quiet_s(standing, now) for standing in quiet)
+    if longest_s == float("inf"):
+        return f"No answer{f' of {quiet[0].target.name}' if len(quiet) == 1 else ''} has come in yet."
     who = quiet[0].target.name if len(quiet) == 1 else f"{len(quiet)} primaries"
-    if max(times) == float("inf"):
-        return f"No answer of {who} has come in yet."
-    return f"Nothing new has been heard of {who} for {roughly(max(times)).removeprefix('about ')}."
+    return f"Nothing new has been heard of {who} for {roughly(longest_s).removeprefix('about ')}."
 
 
 def _backup(decision: Decision, by_name: dict[str, Standing], now: float) -> str:
@@ -172,20 +180,20 @@ def _backup(decision: Decision, by_name: dict[str, Standing], now: float) -> str
     return f"{decision.route.name} is on {backup}: {out(primary, now)}."
 
 
-def _last_resort(decision: Decision) -> str:
+def _last_resort(decision: Decision) -> list[str]:
     where = f"{decision.route.name} has no target in order and goes to {decision.target.name} as a last resort."
-    return f"{where}{_retry(decision)}"
+    return [where, *_retry(decision)]
 
 
-def _retry(decision: Decision) -> str:
-    return "" if decision.retry_after_s is None else f" The next chance comes in {roughly(decision.retry_after_s)}."
+def _retry(decision: Decision) -> list[str]:
+    return [] if decision.retry_after_s is None else [f"The next chance comes in {roughly(decision.retry_after_s)}."]
 
 
-def _why_primary(primary: Standing) -> str:
+def _why_primary(primary: Standing, now: float) -> str:
     held = primary.circuit.held
     if primary.state is State.HELD_CLOSED and held:
         return f"The primary, held closed by {held.who}."
-    return "The primary, in order."
+    return _unheard([primary], now) if unheard(primary, now) else "The primary, in order."
 
 
 def _stale(age_s: float | None) -> str:

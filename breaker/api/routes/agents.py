@@ -51,7 +51,7 @@ def router(switchboard: Switchboard) -> APIRouter:
         return as_json(shapes.of_decision(decision), headers=headers)
 
     @paths.post("/reports", status_code=202, response_model=shapes.ReportsShape, openapi_extra=_REPORTS_BODY)
-    async def take(request: Request) -> Response:
+    async def report(request: Request) -> Response:
         """Take the facts of one finished attempt or of several, and say what each was."""
         items = reports.items(bodies.parsed(await bodies.read(request)))
         answers, flaws = _sort(switchboard, items)

@@ -60,7 +60,7 @@ def router(switchboard: Switchboard) -> APIRouter:
     paths = APIRouter(prefix="/circuit", tags=["by hand"])
     named = Annotated[str, Query()]
 
-    @paths.post("/open", response_model=shapes.TargetShape, openapi_extra=_body(Hold))
+    @paths.post("/open", name="open", response_model=shapes.TargetShape, openapi_extra=_body(Hold))
     async def open_(request: Request, target: named) -> Response:
         """Hold a circuit open: no agent is sent to this target until the hold ends."""
         return await _hold(switchboard, request, target, opened=True)

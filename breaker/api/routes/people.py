@@ -20,7 +20,7 @@ def router(switchboard: Switchboard, notices: Callable[[], list[Notice]], *, met
     paths = APIRouter(tags=["people"])
     recent = Recent(switchboard)
 
-    @paths.get("/", response_class=HTMLResponse)
+    @paths.get("/", name="page", response_class=HTMLResponse)
     async def page_() -> Response:
         """One page that shows how things stand."""
         await switchboard.look_again()
