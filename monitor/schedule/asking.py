@@ -1,0 +1,84 @@
+"""Sends one probe with all that belongs to it: key, connection, place in the crowd, report, payment."""
+
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
+from breaker.answer import Answer
+from breaker.switchboard import Switchboard
+from monitor.connections import Connections
+from monitor.lag import LoopLag
+from monitor.metrics import Metrics
+from monitor.probe import probe
+from monitor.schedule.crowd import Crowd
+from monitor.schedule.till import Till
+from monitor.settings import TargetPlan
+
+
+class Asker:
+    """Asks targets and reports their answers to a switchboard. Call `start` in the loop and `stop` at the end.
+
+    `keys` maps providers to keys; one that isn't there has none.
+    """
+
+    def __init__(self, keys: Mapping[str, str], till: Till, metrics: Metrics, chance: random.Random) -> None:
+        self._keys = dict(keys)
+        self._till = till
+        self._metrics = metrics
+        self._chance = chance
+        self._lag = LoopLag()
+        self._crowd = Crowd()
+        self._connections = Connections()
+
+    def start(self) -> None:
+        """Begin to watch our own lag."""
+        self._lag.start()
+        self._metrics.watch_lag(self._lag)
+
+    async def stop(self) -> None:
+        """Close what is open. May be called twice."""
+        await self._lag.stop()
+        await self._connections.aclose()
+
+    async def ask(
+        self,
+        board: Switchboard,
+        plan: TargetPlan,
+        *,
+        planned_at: float,
+        confirms: str | None = None,
+        silent: Callable[[], None],
+    ) -> None:
+        """One probe from its start to its payment.
+
+        `planned_at` (monotonic) is when it should have begun; `silent` is called when its first byte is late.
+        """
+        place = await self._crowd.enter()
+
+        async def late(answer: Answer) -> None:
+            place.leave()
+            silent()
+            await board.report(answer)
+
+        self._metrics.started(plan.name, max(0.0, time.monotonic() - planned_at))
+        try:
+            answer = await self._probe(plan, confirms, late)
+        finally:
+            place.leave()
+            self._metrics.stopped()
+        self._metrics.probed(answer)
+        await board.report(answer)
+        await self._till.pay(answer, plan)
+
+    async def _probe(self, plan: TargetPlan, confirms: str | None, late: Callable[[Answer], Awaitable[None]]) -> Answer:
+        return await probe(
+            plan,
+            self._keys.get(plan.target.provider.name),
+            chance=self._chance,
+            lag=self._lag,
+            late=late,
+            confirms=confirms,
+            connections=self._connections,
+            timed=partial(self._metrics.phases, plan.name),
+        )

@@ -1,0 +1,37 @@
+"""Keeps few probes talking at once, so that the lateness of our own loop stays small."""
+
+import asyncio
+
+# So many listen at once; more of them read streams faster than one core parses them.
+LIMIT = 64
+# Nobody waits for a place longer than this: a crowd makes timings a little worse, but no target goes unwatched.
+WAIT_S = 0.5
+
+
+class Place:
+    """A place in the crowd, or none where it was too full for too long."""
+
+    def __init__(self, crowd: asyncio.Semaphore | None) -> None:
+        self._crowd = crowd
+
+    def leave(self) -> None:
+        """Give the place free; a silent probe does so too, since it costs our loop nothing. May be called twice."""
+        crowd, self._crowd = self._crowd, None
+        if crowd is not None:
+            crowd.release()
+
+
+class Crowd:
+    """A bounded number of places."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._places = asyncio.Semaphore(limit)
+
+    async def enter(self) -> Place:
+        """A place as soon as one is free, after `WAIT_S` in any case."""
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await self._places.acquire()
+        except TimeoutError:
+            return Place(None)
+        return Place(self._places)

@@ -1,0 +1,206 @@
+"""Probes each target at its turns and besides, never two at once, and survives whatever goes wrong in one."""
+
+import asyncio
+import logging
+import random
+import time
+import traceback
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from breaker.api.notices import Notice
+from breaker.switchboard import Judged, Switchboard
+from monitor.metrics import Metrics, Skip
+from monitor.schedule.asking import Asker
+from monitor.schedule.seat import Extra, Now, Seat
+from monitor.schedule.till import Spending, Till
+from monitor.schedule.timetable import Missed, Phase, Timetable
+from monitor.settings import Settings, TargetPlan
+
+_log = logging.getLogger(__name__)
+
+# At the start the first probes are spread over this, or over an interval where that is shorter.
+FIRST_S = 10.0
+# What other replicas did, and a wall clock that was set, are noticed within this.
+LOOK_S = 0.25
+# What is under way when we stop gets this long to close its connections.
+STOP_S = 2.0
+# Turns that we missed ourselves are logged at most this often.
+SAY_S = 60.0
+_MISSED = {Missed.LATE: Skip.MISFIRE, Missed.RUNNING: Skip.OVERLAP}
+
+
+class Prober:
+    """Probes each target at its turns, and besides: soon after the start, to confirm, and while half-open.
+
+    The turns of targets with the same interval are spread evenly over it, at the same moments after every restart and
+    on every replica; each is put off by a random part of the policy's jitter, which doesn't move the next. `judged`
+    is a listener for the switchboard. `store` sums up what is spent, `keys` maps providers to keys.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        keys: Mapping[str, str],
+        store: Spending,
+        metrics: Metrics,
+        chance: random.Random | None = None,
+    ) -> None:
+        self._plans = [plan for plan in settings.targets if plan.policy.probing]
+        self._metrics = metrics
+        self._chance = chance or random.SystemRandom()
+        self._till = Till(settings.targets, store, metrics)
+        self._asker = Asker(keys, self._till, metrics, self._chance)
+        self._timetable: Timetable | None = None
+        self._seats: dict[str, Seat] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._nudge = asyncio.Event()
+        self._said_at = float("-inf")
+        self._board: Switchboard | None = None
+
+    async def start(self, board: Switchboard) -> None:
+        """Begin to probe and to report to this switchboard; targets that it doesn't know are left alone."""
+        self._board = board
+        self._asker.start()
+        routed = {standing.target.name for standing in board.standings()}
+        spread = list(_spread([plan for plan in self._plans if plan.name in routed]))
+        now = time.monotonic()
+        firsts = {plan.name: share * min(plan.policy.interval_s, FIRST_S) for plan, share in spread}
+        self._seats = {plan.name: Seat(plan, now + firsts[plan.name]) for plan, _ in spread}
+        phases = {plan.name: Phase(share * plan.policy.interval_s, plan.policy.interval_s) for plan, share in spread}
+        self._timetable = Timetable(phases, self._turn, lambda missed: self._miss(_MISSED[missed]))
+        # Half an interval after the first probe, so that the two don't come within a moment.
+        self._timetable.start({plan.name: firsts[plan.name] + plan.policy.interval_s / 2 for plan, _ in spread})
+        self._spawn("looking for due probes", self._look_forever())
+
+    async def stop(self) -> None:
+        """End everything, also what is under way, within `STOP_S`. May be called twice."""
+        if self._timetable is not None:
+            self._timetable.stop()
+        running = list(self._tasks)
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=STOP_S)
+        await self._asker.stop()
+
+    def judged(self, judged: Judged) -> None:
+        """Hear of an answer that counted, whoever saw it."""
+        if (seat := self._seats.get(judged.answer.target)) is not None:
+            seat.hear(judged, time.monotonic())
+            self._nudge.set()
+
+    def notices(self) -> Sequence[Notice]:
+        """What people should know of the budgets."""
+        return self._till.notices()
+
+    # The turns
+
+    def _turn(self, name: str, number: int, late_s: float) -> None:
+        seat = self._seats[name]
+        put_off_s = self._chance.uniform(0.0, seat.plan.policy.jitter_s)
+        work = self._take_turn(seat, number, time.monotonic() - late_s + put_off_s)
+        self._spawn(f"a turn of {name}", work)
+
+    async def _take_turn(self, seat: Seat, number: int, planned_at: float) -> None:
+        await asyncio.sleep(max(0.0, planned_at - time.monotonic()))
+        cause = seat.skip(number, self._now(seat))
+        if cause is None:
+            self._begin(seat, Extra(planned_at, None))
+        else:
+            self._metrics.skipped(cause)
+
+    def _miss(self, cause: Skip) -> None:
+        """A turn that our own lateness has cost."""
+        self._metrics.skipped(cause)
+        if time.monotonic() - self._said_at >= SAY_S:
+            self._said_at = time.monotonic()
+            _log.warning("turns were left out (%s): this process is too busy to probe in time", cause.value)
+
+    # Besides the turns
+
+    async def _look_forever(self) -> None:
+        while True:
+            self._nudge.clear()
+            try:
+                wait_s = self._start_due()
+            except Exception as error:  # noqa: BLE001 # a fault of ours must not end all probing
+                self._crash("looking for due probes", error)
+                wait_s = LOOK_S
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._nudge.wait()
+            except TimeoutError:
+                pass
+
+    def _start_due(self) -> float:
+        """Start what is due besides the turns; gives the seconds until the next look."""
+        if self._timetable is not None and self._timetable.check_clock():
+            _log.warning("this machine's clock was set; the turns follow it")
+        wait_s = LOOK_S
+        for seat in self._seats.values():
+            now = self._now(seat)
+            if (extra := seat.besides(now)) is None:
+                continue
+            if extra.at > now.here:
+                wait_s = min(wait_s, extra.at - now.here)
+            else:
+                seat.start(extra)
+                self._begin(seat, extra)
+        return wait_s
+
+    # One probe
+
+    def _begin(self, seat: Seat, extra: Extra) -> None:
+        """Take the place at once, so that nobody else does before the probe has its first turn."""
+        self._spawn(f"a probe of {seat.plan.name}", self._probe(seat, extra, seat.take(time.monotonic())))
+
+    async def _probe(self, seat: Seat, extra: Extra, holder: object) -> None:
+        assert self._board is not None
+
+        def free() -> None:
+            seat.free(holder)
+            self._nudge.set()
+
+        try:
+            await self._asker.ask(self._board, seat.plan, planned_at=extra.at, confirms=extra.confirms, silent=free)
+        finally:
+            free()
+
+    def _now(self, seat: Seat) -> Now:
+        assert self._board is not None
+        standing = self._board.standing(seat.plan.name)
+        level = self._till.level(seat.plan.target.provider.name)
+        return Now(here=time.monotonic(), store=self._board.now(), circuit=standing.circuit, level=level)
+
+    def _spawn(self, what: str, work: Coroutine[Any, Any, None]) -> None:
+        def done(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self._crash(what, error)
+
+        task = asyncio.create_task(work, name=what)
+        self._tasks.add(task)
+        task.add_done_callback(done)
+
+    def _crash(self, what: str, error: BaseException) -> None:
+        """Count and log a fault of ours: where it happened, not what it says, which may be the key or the prompt."""
+        self._metrics.crashed()
+        _log.error("%s failed by a fault of ours: %s", what, "; ".join(_places(error)))
+
+
+def _spread(plans: Sequence[TargetPlan]) -> Iterator[tuple[TargetPlan, float]]:
+    """Each target with its share (0 to less than 1) of the way through an interval, evenly and by their order."""
+    groups: dict[float, list[TargetPlan]] = {}
+    for plan in plans:
+        groups.setdefault(plan.policy.interval_s, []).append(plan)
+    for group in groups.values():
+        yield from ((plan, place / len(group)) for place, plan in enumerate(group))
+
+
+def _places(error: BaseException) -> Iterable[str]:
+    """Each error's kind and the line that it comes from, those of a group one by one."""
+    if isinstance(error, BaseExceptionGroup):
+        return [place for part in error.exceptions for place in _places(part)]
+    frames = traceback.extract_tb(error.__traceback__)
+    return [f"{type(error).__name__} at {frames[-1].filename}:{frames[-1].lineno}" if frames else type(error).__name__]

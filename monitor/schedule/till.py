@@ -1,0 +1,80 @@
+"""Pays for probes: keeps each provider's spending in the store and says when a budget runs out."""
+
+import logging
+import time
+from collections.abc import Iterable
+from typing import Protocol
+
+from breaker.answer import Answer
+from breaker.api.notices import Level as Weight
+from breaker.api.notices import Notice
+from breaker.errors import StoreGoneError
+from monitor.budget import SLOWED, Cost, Level, Purse, cost, day_of
+from monitor.metrics import Metrics
+from monitor.settings import TargetPlan
+
+_log = logging.getLogger(__name__)
+
+
+class Spending(Protocol):
+    """The part of a store that sums up what is spent."""
+
+    async def spend(self, provider: str, day: str, tokens: int, usd: float) -> tuple[int, float]:
+        """Add to a day's spending; gives the day's tokens and US dollars."""
+        ...
+
+
+class Till:
+    """All providers' purses. Spending of which the store can't be told is owed to it and counts here meanwhile.
+
+    Days are those of this machine's clock in UTC; replicas share the sums.
+    """
+
+    def __init__(self, plans: Iterable[TargetPlan], store: Spending, metrics: Metrics) -> None:
+        self._purses = {plan.target.provider.name: Purse(plan.budget) for plan in plans}
+        self._store = store
+        self._metrics = metrics
+
+    def level(self, provider: str) -> Level:
+        """How far the provider's budget of today is spent."""
+        return self._purses[provider].level(_today())
+
+    async def pay(self, answer: Answer, plan: TargetPlan) -> None:
+        """Book what an answer cost. Each level that is reached is logged once a day."""
+        provider, day = plan.target.provider.name, _today()
+        purse, paid = self._purses[provider], cost(answer, plan.price)
+        tokens, usd = await self._totals(provider, day, paid)
+        reached = purse.note(day, tokens, usd)
+        self._metrics.spent(provider, paid, purse.share(day))
+        if reached is not None:
+            _log.warning("%s", _told(provider, purse, day))
+
+    def notices(self) -> list[Notice]:
+        """One sentence for each budget that is nearly or fully spent today."""
+        day = _today()
+        short = {name: purse for name, purse in self._purses.items() if purse.level(day) is not Level.FREE}
+        return [Notice(_told(name, purse, day), Weight.WARNING) for name, purse in short.items()]
+
+    async def _totals(self, provider: str, day: str, paid: Cost) -> tuple[int, float]:
+        purse = self._purses[provider]
+        owed, purse.owed = purse.owed + paid, Cost()
+        try:
+            return await self._store.spend(provider, day, owed.tokens, owed.usd)
+        except StoreGoneError:
+            purse.owed += owed
+            tokens, usd = purse.totals(day)
+            return tokens + paid.tokens, usd + paid.usd
+
+
+def _today() -> str:
+    return day_of(time.time())
+
+
+def _told(provider: str, purse: Purse, day: str) -> str:
+    share = purse.share(day) or 0.0
+    limits = [f"{purse.budget.tokens_per_day:,} tokens"] if purse.budget.tokens_per_day is not None else []
+    limits += [f"{purse.budget.usd_per_day:g} US dollars"] if purse.budget.usd_per_day is not None else []
+    told = f"probing {provider} has spent {share:.0%} of today's budget ({' and '.join(limits)})"
+    if purse.level(day) is Level.SPENT:
+        return f"{told}: until midnight UTC one interval in {SLOWED} is probed"
+    return f"{told}: at 100% one interval in {SLOWED} is probed"
