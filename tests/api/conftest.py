@@ -1,0 +1,58 @@
+"""A door over a real server: each test has a server, a store and an app of its own."""
+
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from breaker.api import Access, create_app
+from breaker.policy import Policy
+from breaker.route import Route
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Switchboard
+from tests.api.server import Server
+from tests.api.world import ROUTES, URL
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    # Not tmp_path: a socket's path must be short.
+    with tempfile.TemporaryDirectory(prefix="firstbyte-") as folder:
+        made = Server(Path(folder))
+        yield made
+        made.kill()
+
+
+@pytest.fixture
+async def store(server: Server) -> AsyncIterator[RedisStore]:
+    made = RedisStore.from_url(server.url, limit_s=2.0)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def routes() -> tuple[Route, ...]:
+    return ROUTES
+
+
+@pytest.fixture
+async def switchboard(store: RedisStore, routes: tuple[Route, ...]) -> Switchboard:
+    policies = {target.name: Policy() for route in routes for target in route.targets}
+    made = Switchboard(store, routes, policies)
+    await made.refresh()
+    return made
+
+
+@pytest.fixture
+def app(switchboard: Switchboard) -> FastAPI:
+    return create_app(switchboard, access=Access())
+
+
+@pytest.fixture
+async def door(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+        yield client

@@ -1,0 +1,72 @@
+"""GET /livez, /readyz and /metrics."""
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from breaker.api import Access, create_app
+from breaker.switchboard import Switchboard
+from tests.api.world import URL
+
+
+def asking(app: object) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL)  # type: ignore[arg-type] # an ASGI app
+
+
+async def test_a_process_that_answers_lives_whatever_else_is_wrong(switchboard: Switchboard) -> None:
+    switchboard._read_at = None
+    async with asking(create_app(switchboard, access=Access(), ready=lambda: ["no monitor"])) as door:
+        assert (await door.get("/livez")).json() == {"alive": True}
+
+
+async def test_a_fresh_snapshot_is_ready(door: httpx.AsyncClient) -> None:
+    answer = await door.get("/readyz")
+
+    assert (answer.status_code, answer.json()) == (200, {"ready": True})
+
+
+async def test_all_reasons_not_to_be_ready_are_said(switchboard: Switchboard) -> None:
+    switchboard._read_at = None
+    async with asking(create_app(switchboard, access=Access(), ready=lambda: ["no monitor"])) as door:
+        answer = await door.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["reasons"] == ["the store hasn't been read yet", "no monitor"]
+    assert answer.headers["retry-after"] == "1"
+
+
+async def test_an_old_snapshot_is_not_ready(switchboard: Switchboard, door: httpx.AsyncClient) -> None:
+    assert switchboard._read_at is not None
+    switchboard._read_at -= 12.3
+
+    answer = await door.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["detail"].startswith("the store was last read 12.")
+
+
+async def test_metrics_are_what_was_handed_in(switchboard: Switchboard) -> None:
+    async def metrics(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"up 1\n"})
+
+    async with asking(create_app(switchboard, access=Access(), metrics=metrics)) as door:
+        answer = await door.get("/metrics")
+        page = await door.get("/")
+
+    assert (answer.status_code, answer.text) == (200, "up 1\n")
+    assert 'href="/metrics"' in page.text
+
+
+async def test_without_metrics_there_is_no_path_for_them(door: httpx.AsyncClient) -> None:
+    assert (await door.get("/metrics")).status_code == 404
+    assert "/metrics" not in (await door.get("/")).text
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/docs/oauth2-redirect"])
+async def test_nothing_is_served_that_loads_from_elsewhere(door: httpx.AsyncClient, path: str) -> None:
+    assert (await door.get(path)).status_code == 404
+
+
+async def test_a_browser_that_wants_an_icon_gets_none(door: httpx.AsyncClient) -> None:
+    assert (await door.get("/favicon.ico")).status_code == 204

@@ -1,0 +1,87 @@
+"""Every error is problem+json and tells nothing that it shouldn't."""
+
+from typing import NoReturn
+
+import httpx
+import pytest
+
+from breaker.api import Access, create_app
+from breaker.switchboard import Switchboard
+from tests.api.server import Server
+from tests.api.world import PRIMARY, URL
+
+MEMBERS = {"type", "title", "status", "detail"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "kind"),
+    [
+        ("GET", "/route?route=psst", 404, "unknown-route"),
+        ("GET", "/route", 404, "unknown-route"),
+        ("GET", "/targets?target=psst/x", 404, "unknown-target"),
+        ("GET", "/moves?target=psst/x", 404, "unknown-target"),
+        ("GET", "/moves", 422, "bad-field"),
+        ("GET", "/nothing", 404, "unknown-path"),
+        ("GET", "/route/", 404, "unknown-path"),
+        ("DELETE", "/route", 405, "wrong-method"),
+        ("GET", "/reports", 405, "wrong-method"),
+        ("POST", "/reports", 415, "wrong-content-type"),
+        ("POST", "/circuit/open", 422, "bad-field"),
+    ],
+)
+async def test_every_error_is_a_problem(
+    door: httpx.AsyncClient, method: str, path: str, status: int, kind: str
+) -> None:
+    answer = await door.request(method, path)
+
+    problem = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["cache-control"] == "no-store"
+    assert set(problem) >= MEMBERS
+    assert (answer.status_code, problem["status"], problem["type"]) == (status, status, f"urn:firstbyte:problem:{kind}")
+
+
+async def test_an_unknown_route_is_told_the_names_there_are(door: httpx.AsyncClient) -> None:
+    problem = (await door.get("/route?route=codr")).json()
+
+    assert problem["detail"] == "there is no route 'codr'; there are: coder, reviewer"
+    assert problem["known"] == ["coder", "reviewer"]
+
+
+async def test_a_method_that_is_refused_is_told_which_are_not(door: httpx.AsyncClient) -> None:
+    assert (await door.delete("/route")).headers["allow"] == "GET"
+
+
+@pytest.mark.parametrize("path", ["/route?route={}", "/targets?target={}", "/moves?target={}", "/{}"])
+async def test_a_long_name_is_not_said_again(door: httpx.AsyncClient, path: str) -> None:
+    assert len((await door.get(path.format("x" * 5000))).content) < 500
+
+
+async def test_a_fault_of_our_own_tells_nothing(switchboard: Switchboard) -> None:
+    def notices() -> NoReturn:
+        raise RuntimeError("psst")
+
+    app = create_app(switchboard, access=Access(), notices=notices)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as door:
+        answer = await door.get("/")
+
+    assert (answer.status_code, answer.json()["type"]) == (500, "urn:firstbyte:problem:fault")
+    assert "psst" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/moves"), ("POST", "/circuit/open"), ("POST", "/circuit/close"), ("POST", "/circuit/release")],
+)
+async def test_what_needs_the_store_says_when_it_is_gone(
+    door: httpx.AsyncClient, server: Server, method: str, path: str
+) -> None:
+    server.kill()
+    body = {"who": "anna", "why": "x"} if method == "POST" else None
+
+    answer = await door.request(method, path, params={"target": PRIMARY.name}, json=body)
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:firstbyte:problem:store-gone")
+    assert answer.headers["retry-after"] == "1"
+    assert server.url.removeprefix("unix://") not in answer.text

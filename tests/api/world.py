@@ -1,0 +1,41 @@
+"""The providers, routes and reports that the door's tests speak of."""
+
+from breaker.route import Route
+from breaker.target import Provider, Target
+
+URL = "http://127.0.0.1:8642"
+
+_ZAI = Provider(name="zai", base_url="https://zai.example/v4", wire="openai-chat", api_key_env="ZAI_API_KEY")
+_OPEN = Provider(name="openrouter", base_url="https://or.example/v1", wire="openai-chat", api_key_env="OR_API_KEY")
+_OWN = Provider(name="own", base_url="http://own.example/v1", wire="anthropic-messages")
+
+PRIMARY = Target(provider=_ZAI, model="glm-5.3-flash")
+BACKUP = Target(provider=_OPEN, model="z-ai/glm-5.3-flash")
+OTHER = Target(provider=_OWN, model="small")
+
+ROUTES = (Route(name="coder", targets=(PRIMARY, BACKUP)), Route(name="reviewer", targets=(OTHER,)))
+
+
+def good(name: str = "good", target: Target = PRIMARY, **facts: object) -> dict[str, object]:
+    """A report of a good answer."""
+    return {
+        "target": target.name,
+        "id": name,
+        "ended": "complete",
+        "seconds": 9.1,
+        "status": 200,
+        "first_byte_s": 1.4,
+        "end_mark": True,
+        "text_chars": 812,
+        **facts,
+    }
+
+
+def failed(name: str, target: Target = PRIMARY, **facts: object) -> dict[str, object]:
+    """A report of an HTTP 500."""
+    return {"target": target.name, "id": name, "ended": "complete", "seconds": 0.4, "status": 500, **facts}
+
+
+def slow(name: str, target: Target = PRIMARY) -> dict[str, object]:
+    """A report of an answer whose first byte came too late."""
+    return good(name, target, first_byte_s=43.0, seconds=51.0)
