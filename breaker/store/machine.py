@@ -40,7 +40,7 @@ def find_binary() -> str:
 
 
 def find_socket(data: Path) -> Path:
-    """Where the server of a data folder listens: in it, or if that path is too long, in a short one that is noted there."""
+    """Where the server of a data folder listens: in it, or if that path is too long, in a short one noted there."""
     near = data / "store.sock"
     if len(os.fsencode(near)) <= _LONGEST_SOCKET:
         return near

@@ -33,8 +33,8 @@ CHANNEL = "firstbyte:moves"
 LIMIT_S = 0.1
 # Calls that the server answers at one time; further ones queue here.
 _CALLS = 16
-# Connections that calls don't use: those of announcements.
-_LISTENERS = 16
+# Further connections, for those that follow the announcements.
+_LISTENERS = 4
 _GARBAGE_S = 30 * 86_400
 _SPEND_KEPT_S = 3 * 86_400
 
@@ -103,7 +103,8 @@ class RedisStore:
     async def look(self, target: str) -> Reading:
         """What is known of a target; writes nothing."""
         circuit_key, probes_key, reports_key = _keys(target, "circuit", "probes", "reports")
-        pipe = self._server.pipeline(transaction=True)
+        # No transaction: a server without memory refuses any, and a move judged on halves is refused by its generation.
+        pipe = self._server.pipeline(transaction=False)
         pipe.hmget(circuit_key, *codec.CIRCUIT_FIELDS)
         pipe.lrange(probes_key, 0, -1)
         pipe.lrange(reports_key, 0, -1)

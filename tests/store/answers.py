@@ -1,0 +1,47 @@
+"""Answers for tests of the store: each is one line."""
+
+from breaker.answer import Answer, Ended, Finish, Part, Source
+from breaker.log import Entry
+from breaker.store.contract import Reading
+from breaker.store.redis import RedisStore
+from breaker.verdict import judge
+
+TARGET = "zai/glm-5.3-flash"
+
+
+def good(name: str, *, target: str = TARGET, source: Source = Source.REPORT, **facts: object) -> Answer:
+    """A complete answer of two seconds."""
+    chosen: dict[str, object] = {"seconds": 2.0, "first_byte_s": 1.0, "status": 200, "text_chars": 9} | facts
+    return Answer(target=target, id=name, source=source, ended=Ended.COMPLETE, finish=Finish.STOP, **chosen)  # type: ignore[arg-type]
+
+
+def failed(name: str, **facts: object) -> Answer:
+    """An HTTP 500."""
+    return good(name, **{"status": 500, "first_byte_s": None, **facts})  # type: ignore[arg-type] # facts of good()
+
+
+def refused(name: str, **facts: object) -> Answer:
+    """A request that was the caller's fault."""
+    return good(name, **{"status": 400, "first_byte_s": None, **facts})  # type: ignore[arg-type] # facts of good()
+
+
+def late(name: str, *, target: str = TARGET, source: Source = Source.REPORT, seconds: float = 40.0) -> Answer:
+    """The first part of an answer: 40 s have passed in silence."""
+    return Answer(target=target, id=name, source=source, ended=Ended.PENDING, part=Part.LATE, seconds=seconds)
+
+
+def probe(name: str, **facts: object) -> Answer:
+    """A probe's good answer."""
+    return good(name, source=Source.PROBE, **facts)  # type: ignore[arg-type] # facts of good()
+
+
+async def record(store: RedisStore, *answers: Answer) -> Reading:
+    """Judge and record one after the other; gives the last reading."""
+    for answer in answers:
+        reading = await store.record(answer, judge(answer))
+    return reading
+
+
+def names(entries: tuple[Entry, ...]) -> list[str]:
+    """The ids of entries, in their order."""
+    return [entry.answer.id for entry in entries]

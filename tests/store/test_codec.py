@@ -1,0 +1,127 @@
+"""What the store writes is read back, and what it can't read hurts nobody."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from breaker.circuit import Cause, Circuit, Held, Move, State
+from breaker.log import Entry
+from breaker.store import codec
+from breaker.verdict import judge
+from tests.store.answers import TARGET, failed, good, late, refused
+
+HELD = Held(opened=True, who="ann", why="a trial", since=1.7e9 + 0.123456, until=1.7e9 + 60)
+CIRCUITS = [
+    Circuit(),
+    Circuit(epoch="e", generation=3, cause=Cause.SLOW, moved_at=1.7e9 + 0.654321, open_until=1.7e9 + 600.000001),
+    Circuit(epoch="e", generation=12, cause=Cause.RECOVERED, moved_at=1.7e9, held=HELD),
+    Circuit(epoch="e", generation=2**40, open_until=0.0),
+]
+
+
+def values(circuit: Circuit, **changes: str | None) -> list[str | None]:
+    """A circuit's fields as the server gives them."""
+    return list(({**codec.write_circuit(circuit)} | changes).values())
+
+
+def entry(**changes: object) -> Entry:
+    answer = good("a", squeeze=0.5)
+    judgement = judge(answer)
+    made = Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=1.7e9 + 0.25, began=1.7e9)
+    return replace(made, **changes)  # type: ignore[arg-type] # fields of Entry
+
+
+def written(**changes: object) -> str:
+    """An entry as the script writes it."""
+    answer = good("a", squeeze=0.5)
+    said = json.loads("{" + codec.write_members(answer, judge(answer)))
+    return json.dumps({"id": "a", "at": 1.7e9 + 0.25, "began": 1.7e9, "late": False, "kind": "ok"} | said | changes)
+
+
+@pytest.mark.parametrize("circuit", CIRCUITS)
+def test_a_circuit_comes_back(circuit: Circuit) -> None:
+    assert codec.read_circuit(values(circuit)) == circuit
+    assert codec.read_announcement(codec.write_announcement(TARGET, circuit)) == (TARGET, circuit)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"epoch": None}, {"generation": "x"}, {"moved_at": ""}, {"open_until": "soon"}, {"held": "{}"}, {"held": "[1"}],
+)
+def test_a_damaged_circuit_is_none_at_all(changes: dict[str, str | None]) -> None:
+    assert codec.read_circuit(values(CIRCUITS[1], **changes)) == Circuit()
+
+
+def test_a_circuit_that_is_not_there_has_never_moved() -> None:
+    assert codec.read_circuit([None] * 6) == Circuit()
+
+
+def test_a_cause_of_another_version_leaves_the_circuit_open() -> None:
+    assert codec.read_circuit(values(CIRCUITS[1], cause="slump")) == replace(CIRCUITS[1], cause=None)
+
+
+def test_an_entry_comes_back() -> None:
+    assert codec.read_entry(written()) == entry()
+    assert codec.read_entry(written(late=True)) == entry(late=True)
+
+
+def test_a_fact_of_another_version_is_left_out() -> None:
+    facts = good("a", squeeze=0.5).facts() | {"mood": "fine"}
+
+    assert codec.read_entry(written(answer=facts)) == entry()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"verdict": "unheard-of"},
+        {"blame": None},
+        {"at": "now"},
+        {"answer": None},
+        {"answer": {"id": "a"}},
+        {"answer": good("a").facts() | {"ended": "exploded"}},
+        {"answer": good("a").facts() | {"seconds": -1}},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_an_entry_of_another_version_is_left_out(changes: dict[str, object]) -> None:
+    assert codec.read_entry(written(**changes)) is None
+
+
+@pytest.mark.parametrize("text", ["", "hush", "[]", "3", "null", '{"answer":{}}', "\x00"])
+def test_nonsense_is_left_out(text: str) -> None:
+    assert codec.read_entry(text) is None
+    assert codec.read_move(text) is None
+    assert codec.read_announcement(text) is None
+
+
+@pytest.mark.parametrize("circuit", CIRCUITS)
+def test_a_move_comes_back_with_its_answers(circuit: Circuit) -> None:
+    move = Move(
+        at=1.7e9 + 0.000001,
+        before=State.CLOSED,
+        after=State.OPEN,
+        cause=Cause.ERRORS,
+        why="2 in a row: “bad” é",
+        circuit=circuit,
+        answers=(entry(), entry(late=True)),
+    )
+
+    assert codec.read_move(codec.write_move(move)) == move
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [(good("a"), "ok"), (failed("a"), "failure"), (refused("a"), "nothing"), (late("a"), "late")],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_answer_is_of_one_kind(answer: object, kind: str) -> None:
+    assert codec.kind(answer, judge(answer)) == kind  # type: ignore[arg-type] # answers
+
+
+def test_what_is_written_is_one_line_of_ascii() -> None:
+    text = codec.write_id(good("é\n\ud800")) + codec.write_members(good("é\n\ud800"), judge(good("a")))
+
+    assert text.isascii()
+    assert text.isprintable()

@@ -1,0 +1,330 @@
+"""What record.lua keeps, merges, drops and bounds."""
+
+import asyncio
+import logging
+import math
+from dataclasses import replace
+
+import pytest
+
+from breaker.answer import Answer, Source
+from breaker.circuit import Circuit
+from breaker.store.redis import RedisStore
+from breaker.verdict import Verdict
+from tests.store.answers import TARGET, failed, good, late, names, probe, record, refused
+from tests.store_server import StoreServer
+
+DAY_S = 86_400
+
+
+def key(name: str) -> str:
+    return f"firstbyte:{{{TARGET}}}:{name}"
+
+
+def bins(server: StoreServer) -> list[list[int]]:
+    """Start, kept, ok, failure, nothing, late of each bin."""
+    with server.raw() as raw:
+        return [[int(word) for word in line.split()] for line in raw.lrange(key("bins"), 0, -1)]
+
+
+@pytest.mark.parametrize(("said", "age_s"), [(None, 2.0), (7.25, 7.25), (0.0, 0.0)])
+async def test_a_request_began_as_long_ago_as_its_age_says_or_its_length(
+    store: RedisStore, said: float | None, age_s: float
+) -> None:
+    reading = await record(store, good("a", age_s=said))
+
+    (entry,) = reading.log.reports
+    assert entry.at == reading.now
+    assert entry.at - entry.began == pytest.approx(age_s, abs=2e-6)
+    assert reading.counted
+    assert not entry.late
+
+
+async def test_an_absurd_age_is_older_than_everything(store: RedisStore) -> None:
+    reading = await record(store, good("a", age_s=1e12))
+
+    assert reading.log.reports[0].began == 0.0
+
+
+async def test_an_answer_comes_back_as_it_was_handed_in(store: RedisStore) -> None:
+    answer = probe("a", phrase="no-channel", squeeze=0.25, confirms="b", suspect_timing=True, tool_calls=0)
+
+    reading = await record(store, answer)
+
+    assert reading.log.probes[0].answer == answer
+
+
+async def test_time_keeps_its_microseconds(store: RedisStore) -> None:
+    readings = [await record(store, good(str(i))) for i in range(5)]
+
+    assert any(reading.now * 1e4 % 1 > 0.001 for reading in readings)
+
+
+async def test_probes_and_reports_keep_lists_of_their_own(store: RedisStore) -> None:
+    reading = await record(store, probe("p1"), good("r1"), probe("p2"), good("r2"))
+
+    assert names(reading.log.probes) == ["p1", "p2"]
+    assert names(reading.log.reports) == ["r1", "r2"]
+
+
+async def test_targets_know_nothing_of_each_other(store: RedisStore) -> None:
+    await record(store, good("a"))
+
+    reading = await record(store, good("a", target="other/model"))
+
+    assert reading.counted
+    assert names(reading.log.reports) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "counted"),
+    [
+        ([good("a"), good("a")], [True, False]),
+        ([late("a"), late("a")], [True, False]),
+        ([good("a"), late("a")], [True, False]),
+        ([late("a"), good("a"), good("a")], [True, True, False]),
+        ([late("a"), good("a"), late("a")], [True, True, False]),
+        ([good("a"), failed("a")], [True, False]),
+    ],
+    ids=["final twice", "late twice", "late after final", "both, final again", "both, late again", "another verdict"],
+)
+async def test_each_part_of_an_id_counts_once_and_makes_one_entry(
+    store: RedisStore, parts: list[Answer], counted: list[bool]
+) -> None:
+    readings = [await record(store, part) for part in parts]
+
+    assert [reading.counted for reading in readings] == counted
+    assert names(readings[-1].log.reports) == ["a"]
+
+
+async def test_a_repeated_answer_changes_nothing(store: RedisStore, server: StoreServer) -> None:
+    first = await record(store, good("a"))
+    before = bins(server)
+
+    again = await record(store, failed("a", age_s=99.0))
+
+    assert again.log == first.log
+    assert bins(server) == before
+
+
+async def test_a_final_part_merges_into_its_late_part_where_that_stands(store: RedisStore) -> None:
+    first = await record(store, late("slow", source=Source.PROBE), probe("quick"))
+
+    reading = await record(store, probe("slow", first_byte_s=43.0, seconds=44.0))
+
+    merged, other = reading.log.probes
+    assert (merged.answer.id, merged.verdict, merged.late) == ("slow", Verdict.OK, True)
+    assert (merged.at, merged.began) == (first.log.probes[0].at, first.log.probes[0].began)
+    assert merged.answer.first_byte_s == 43.0
+    assert other.answer.id == "quick"
+
+
+async def test_a_final_part_finds_its_late_part_though_the_ids_are_forgotten(
+    store: RedisStore, server: StoreServer
+) -> None:
+    await record(store, late("a", source=Source.PROBE))
+    with server.raw() as raw:
+        raw.delete(key("ids"))
+
+    reading = await record(store, probe("a", seconds=44.0))
+
+    assert [(entry.answer.id, entry.late) for entry in reading.log.probes] == [("a", True)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['","at":1,"began":2,"late":true,"kind":"late', "\n", "}{", "%d%1", "\ud800", "é€", "\\", '"', "late a", "'"],
+)
+async def test_an_id_may_be_any_text(store: RedisStore, name: str) -> None:
+    reading = await record(store, late(name), good("x"), good(name), good(name), late(name))
+
+    assert [(entry.answer.id, entry.late) for entry in reading.log.reports] == [(name, True), ("x", False)]
+    assert not reading.counted
+
+
+async def test_only_the_newest_32_probes_are_kept(store: RedisStore) -> None:
+    reading = await record(store, *(probe(str(i)) for i in range(40)))
+
+    assert names(reading.log.probes) == [str(i) for i in range(8, 40)]
+    assert (await store.look(TARGET)).log == reading.log
+
+
+async def test_only_the_newest_64_reports_are_kept(store: RedisStore) -> None:
+    mixed = [failed(str(i)) if i % 2 else good(str(i)) for i in range(80)]
+
+    reading = await record(store, *mixed)
+
+    assert names(reading.log.reports) == [str(i) for i in range(16, 80)]
+    assert (await store.look(TARGET)).log == reading.log
+
+
+async def test_a_flood_of_one_kind_is_counted_rather_than_kept(store: RedisStore, server: StoreServer) -> None:
+    reading = await record(store, *(good(str(i)) for i in range(100)))
+
+    found = bins(server)
+    assert sum(ok for _, _, ok, *_ in found) == 100
+    assert all(kept <= 20 and start % 10 == 0 for start, kept, *_ in found)
+    assert len(reading.log.reports) == sum(kept for _, kept, *_ in found)
+    assert reading.counted
+
+
+async def test_a_flood_hides_no_row_of_another_kind(store: RedisStore) -> None:
+    await record(store, *(good(str(i)) for i in range(60)))
+
+    reading = await record(store, *(failed(f"bad{i}") for i in range(16)))
+
+    assert names(reading.log.reports)[-16:] == [f"bad{i}" for i in range(16)]
+
+
+async def test_each_kind_has_a_column_of_its_own(store: RedisStore, server: StoreServer) -> None:
+    await record(store, good("a"), failed("b"), failed("c"), refused("d"), late("e"), probe("f"))
+
+    assert [sum(column) for column in zip(*(row[1:] for row in bins(server)), strict=True)] == [5, 1, 2, 1, 1]
+
+
+async def test_an_answer_that_was_only_counted_is_known_all_the_same(store: RedisStore, server: StoreServer) -> None:
+    flood = [late(str(i)) for i in range(60)]
+    await record(store, *flood)
+    counted_only = "59" if "59" not in names((await store.look(TARGET)).log.reports) else "58"
+
+    again = await record(store, late(counted_only))
+    final = await record(store, good(counted_only))
+    final_again = await record(store, good(counted_only))
+
+    assert [reading.counted for reading in (again, final, final_again)] == [False, True, False]
+    assert counted_only not in names(final_again.log.reports)
+    assert [sum(column) for column in zip(*(row[2:] for row in bins(server)), strict=True)] == [0, 0, 0, 60]
+
+
+async def test_bins_are_bounded_to_sixty(store: RedisStore, server: StoreServer) -> None:
+    with server.raw() as raw:
+        raw.rpush(key("bins"), *(f"{start} 1 1 0 0 0" for start in range(0, 600, 10)))
+
+    await record(store, good("a"))
+
+    found = bins(server)
+    assert len(found) == 60
+    assert found[0][0] == 10
+    assert found[-1][1:] == [1, 1, 0, 0, 0]
+
+
+async def test_ids_are_bounded_and_the_newest_stay(store: RedisStore, server: StoreServer) -> None:
+    with server.raw() as raw:
+        raw.zadd(key("ids"), {f'final "{i}"': i for i in range(1, 4097)})
+
+    await record(store, good("new"))
+
+    with server.raw() as raw:
+        assert raw.zcard(key("ids")) == 4096
+        assert raw.zscore(key("ids"), 'final "new"') == 4097
+    assert not (await record(store, good("new"))).counted
+
+
+async def test_the_first_answer_makes_the_circuit_and_its_epoch_stays(store: RedisStore) -> None:
+    first = await record(store, good("a"))
+    second = await record(store, good("b"))
+
+    assert first.circuit == Circuit(epoch=first.circuit.epoch)
+    assert len(first.circuit.epoch) == 16
+    assert second.circuit == first.circuit
+
+
+@pytest.mark.parametrize("loss", ["epoch", "generation", "open_until", "moved_at", "held", "cause"])
+async def test_a_damaged_circuit_is_a_lost_one(store: RedisStore, server: StoreServer, loss: str) -> None:
+    first = await record(store, good("a"))
+    with server.raw() as raw:
+        raw.hdel(key("circuit"), loss)
+
+    assert (await store.look(TARGET)).circuit == Circuit()
+    anew = await record(store, good("b"))
+
+    assert anew.circuit.epoch not in ("", first.circuit.epoch)
+
+
+async def test_garbage_goes_after_thirty_days(store: RedisStore, server: StoreServer) -> None:
+    await record(store, probe("a"), good("b"))
+
+    with server.raw() as raw:
+        left = {name: raw.ttl(name) for name in raw.scan_iter()}
+    assert set(left) == {key(name) for name in ("circuit", "probes", "reports", "ids", "bins")}
+    assert all(29 * DAY_S < seconds <= 30 * DAY_S for seconds in left.values())
+
+
+async def test_a_write_puts_the_end_of_garbage_off_and_never_nearer(store: RedisStore, server: StoreServer) -> None:
+    await record(store, probe("a"))
+    with server.raw() as raw:
+        raw.expire(key("probes"), 1000)
+        raw.expire(key("circuit"), 90 * DAY_S)
+
+    await record(store, probe("b"))
+
+    with server.raw() as raw:
+        assert raw.ttl(key("probes")) > 29 * DAY_S
+        assert raw.ttl(key("circuit")) > 89 * DAY_S
+
+
+async def test_looking_writes_nothing(store: RedisStore, server: StoreServer) -> None:
+    reading = await store.look(TARGET)
+    found, now = await store.circuits([TARGET, "other/model"])
+
+    assert reading.circuit == Circuit()
+    assert found == {TARGET: Circuit(), "other/model": Circuit()}
+    assert math.isclose(now, reading.now, abs_tol=5)
+    with server.raw() as raw:
+        assert raw.dbsize() == 0
+
+
+async def test_looking_tells_what_recording_told(store: RedisStore) -> None:
+    told = await record(store, probe("a"), late("b"))
+
+    looked = await store.look(TARGET)
+
+    assert replace(looked, now=told.now) == told
+
+
+async def test_the_server_gets_a_script_once_and_again_when_it_forgot(store: RedisStore, server: StoreServer) -> None:
+    def evals(stats: dict[str, dict[str, int]]) -> int:
+        return stats.get("cmdstat_eval", {}).get("calls", 0)
+
+    with server.raw() as raw:
+        raw.config_resetstat()
+        await record(store, good("a"), good("b"), good("c"))
+        assert evals(raw.info("commandstats")) == 1
+
+        raw.script_flush()
+        reading = await record(store, good("d"), good("e"))
+
+        assert evals(raw.info("commandstats")) == 2
+    assert names(reading.log.reports) == ["a", "b", "c", "d", "e"]
+
+
+async def test_two_hundred_answers_at_once_all_count(store: RedisStore, server: StoreServer) -> None:
+    async with asyncio.timeout(10):
+        readings = await asyncio.gather(*(record(store, good(str(i), target=f"p/{i % 7}")) for i in range(200)))
+
+    assert all(reading.counted for reading in readings)
+    with server.raw() as raw:
+        assert sum(raw.zcard(f"firstbyte:{{p/{i}}}:ids") for i in range(7)) == 200
+
+
+async def test_one_id_from_many_at_once_counts_once(store: RedisStore) -> None:
+    readings = await asyncio.gather(*(record(store, good("a")) for _ in range(16)))
+
+    assert [reading.counted for reading in readings].count(True) == 1
+    assert names(readings[-1].log.reports) == ["a"]
+
+
+async def test_an_unreadable_entry_is_left_out_and_told_once_without_its_words(
+    store: RedisStore, server: StoreServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    await record(store, probe("a"))
+    with server.raw() as raw:
+        raw.rpush(key("probes"), "hush", '{"id":"z","at":1,"verdict":"unheard-of"}')
+
+    with caplog.at_level(logging.WARNING):
+        reading = await record(store, probe("b"))
+        await record(store, probe("c"))
+
+    assert names(reading.log.probes) == ["a", "b"]
+    assert len(caplog.records) == 1
+    assert "hush" not in caplog.text

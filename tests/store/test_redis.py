@@ -1,0 +1,300 @@
+"""What callers get when the server is frozen, gone, back, or refuses; and that a URL's password stays secret."""
+
+import asyncio
+import secrets
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from breaker.circuit import hold
+from breaker.errors import StoreError, StoreGoneError
+from breaker.store.redis import RedisStore
+from tests.store.answers import TARGET, good, names, record
+from tests.store_server import BINARIES, StoreServer
+
+# A busy machine adds to every limit.
+SLACK_S = 0.25
+
+Call = Callable[[RedisStore], Awaitable[object]]
+
+
+async def apply(store: RedisStore) -> object:
+    """Apply a hold by hand that nothing has prepared."""
+    judged = (await store.look(TARGET)).circuit
+    return await store.apply(TARGET, hold(judged, 1e9, opened=True, who="ann", why="trial", until=2e9), judged)
+
+
+CALLS: dict[str, Call] = {
+    "record": lambda store: record(store, good("a")),
+    "look": lambda store: store.look(TARGET),
+    "apply": apply,
+    "circuits": lambda store: store.circuits([TARGET]),
+    "moves": lambda store: store.moves(TARGET, 5),
+    "announcements": lambda store: anext(store.announcements()),
+    "spend": lambda store: store.spend("zai", "2026-01-01", 1, 0.5),
+    "ping": lambda store: store.ping(),
+}
+each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+
+
+@pytest.fixture(params=BINARIES.values(), ids=list(BINARIES))
+def own(request: pytest.FixtureRequest, folder: Path) -> Iterator[StoreServer]:
+    """A server for this test alone, to be frozen and killed."""
+    with StoreServer(request.param, folder, appendonly="yes") as running:
+        yield running
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[RedisStore]:
+    store = RedisStore.from_url(url)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@contextmanager
+def quickly(limit_s: float = 0.1) -> Iterator[None]:
+    """Fails where the block takes longer than the store's limit."""
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < limit_s + SLACK_S
+
+
+@each_call
+async def test_a_frozen_server_costs_a_call_its_limit_and_no_more(own: StoreServer, call: Call) -> None:
+    async with connected(own.url) as store:
+        await store.ping()
+        own.freeze()
+
+        with quickly(), pytest.raises(StoreGoneError, match="doesn't answer in time"):
+            await call(store)
+
+
+async def test_a_server_that_was_frozen_before_the_first_call_costs_no_more(own: StoreServer) -> None:
+    own.freeze()
+
+    async with connected(own.url) as store:
+        with quickly(), pytest.raises(StoreGoneError):
+            await store.ping()
+
+
+async def test_calls_that_queue_behind_a_frozen_server_fail_with_the_first(own: StoreServer) -> None:
+    async with connected(own.url) as store:
+        await store.ping()
+        own.freeze()
+
+        with quickly():
+            results = await asyncio.gather(*(record(store, good(str(i))) for i in range(200)), return_exceptions=True)
+
+    assert {type(result) for result in results} == {StoreGoneError}
+
+
+async def test_a_thawed_server_answers_each_call_with_its_own_reply(own: StoreServer) -> None:
+    async with connected(own.url) as store:
+        await asyncio.gather(*(store.spend(f"before{i}", "d", i, 0.0) for i in range(20)))
+        own.freeze()
+        await asyncio.gather(*(store.spend(f"lost{i}", "d", 1000, 0.0) for i in range(20)), return_exceptions=True)
+        own.thaw()
+
+        await store.ping()
+        replies = await asyncio.gather(*(store.spend(f"after{i}", "d", i, 0.0) for i in range(20)))
+
+    assert replies == [(i, 0.0) for i in range(20)]
+
+
+async def test_an_answer_whose_reply_was_lost_counts_once_when_it_comes_again(own: StoreServer) -> None:
+    async with connected(own.url) as store:
+        await store.ping()
+        own.freeze()
+        with pytest.raises(StoreGoneError):
+            await record(store, good("a"))
+        own.thaw()
+
+        reading = await record(store, good("a"))
+
+    assert names(reading.log.reports) == ["a"]
+
+
+@each_call
+async def test_a_killed_server_is_gone_at_once(own: StoreServer, call: Call) -> None:
+    async with connected(own.url) as store:
+        await store.ping()
+        own.kill()
+
+        with quickly(), pytest.raises(StoreGoneError):
+            await call(store)
+
+
+async def test_a_killed_server_that_is_back_answers_the_next_call_and_knows_what_it_knew(own: StoreServer) -> None:
+    async with connected(own.url) as store:
+        await asyncio.gather(*(record(store, good(str(i))) for i in range(20)))
+        known = await store.look(TARGET)
+        await asyncio.to_thread(own.kill)
+        await asyncio.to_thread(own.start)
+
+        assert (await store.look(TARGET)).log == known.log
+        assert len(known.log.reports) == 20
+
+
+async def test_announcements_end_when_the_connection_breaks(own: StoreServer) -> None:
+    async with connected(own.url) as store, aclosing(store.announcements()) as heard:
+        first = asyncio.ensure_future(anext(heard))
+        while not (await store._server.pubsub_numsub("firstbyte:moves"))[0][1]:  # noqa: ASYNC110 # no event of ours
+            await asyncio.sleep(0.005)
+
+        own.kill()
+
+        with pytest.raises(StoreGoneError, match="can't be reached"):
+            await asyncio.wait_for(first, 1)
+
+
+async def test_closing_waits_for_no_frozen_server(own: StoreServer) -> None:
+    store = RedisStore.from_url(own.url)
+    await asyncio.gather(*(store.ping() for _ in range(20)))
+    own.freeze()
+
+    with quickly():
+        await store.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"maxmemory": "1"}, "is out of memory"),
+        ({"min-replicas-to-write": "1"}, "has too few replicas to write"),
+        ({"replicaof": "127.0.0.1 1"}, "is a read-only replica"),
+    ],
+    ids=["memory", "replicas", "replica"],
+)
+async def test_a_server_that_takes_no_writes_is_gone_for_now(
+    own: StoreServer, change: dict[str, str], words: str
+) -> None:
+    with own.raw() as raw:
+        for name, value in change.items():
+            raw.execute_command(name, *value.split()) if name == "replicaof" else raw.config_set(name, value)
+
+    async with connected(own.url) as store:
+        with pytest.raises(StoreGoneError, match=words):
+            await record(store, good("a"))
+        await store.look(TARGET)
+
+
+async def test_a_key_of_another_kind_is_an_error_and_not_an_absence(own: StoreServer) -> None:
+    with own.raw() as raw:
+        raw.set(f"firstbyte:{{{TARGET}}}:probes", "mine")
+
+    async with connected(own.url) as store:
+        with pytest.raises(StoreError) as error:
+            await record(store, good("a"))
+
+    assert not isinstance(error.value, StoreGoneError)
+    assert "WRONGTYPE" in str(error.value)
+
+
+@pytest.mark.parametrize("given", ["", "?password={wrong}", "?username=ann&password={wrong}"])
+async def test_a_refused_password_is_never_shown(own: StoreServer, given: str) -> None:
+    right, wrong = secrets.token_hex(), secrets.token_hex()
+    with own.raw() as raw:
+        raw.config_set("requirepass", right)
+
+    async with connected(own.url + given.format(wrong=wrong)) as store:
+        with pytest.raises(StoreGoneError, match="password") as error:
+            await store.ping()
+    async with connected(f"{own.url}?password={right}") as store:
+        await store.ping()
+
+    assert wrong not in repr(error.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("redis://:hush@127.0.0.1:1/3", "redis://127.0.0.1:1 can't be reached: Connection refused"),
+        ("redis://ann:hush@[::1]:1", r"redis://\[::1\]:1 can't be reached"),
+        ("rediss://:hush@127.0.0.1:1", "rediss://127.0.0.1:1 can't be reached: Connection refused"),
+        ("unix://ann:hush@/no/such/socket?db=1", "unix:///no/such/socket can't be reached: No such file"),
+        ("redis://127.0.0.1:1?password=hush", "redis://127.0.0.1:1 can't be reached"),
+    ],
+)
+async def test_an_unreachable_server_is_named_without_its_secrets(url: str, place: str) -> None:
+    async with connected(url) as store:
+        with pytest.raises(StoreGoneError, match=place) as error:
+            await store.ping()
+
+    assert "hush" not in f"{error.value!r} {error.value.__cause__!r} {store.place}"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://:hush@x", "redis://x:hush@y:port", "hush", "", "redis://[hush", "redis://x?db=hush"]
+)
+def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url: str) -> None:
+    with pytest.raises(StoreError) as error:
+        RedisStore.from_url(url)
+
+    assert "hush" not in str(error.value)
+
+
+async def test_a_url_cannot_lift_the_limit(own: StoreServer) -> None:
+    async with connected(f"{own.url}?socket_timeout=30&socket_connect_timeout=30&max_connections=1") as store:
+        await asyncio.gather(*(store.ping() for _ in range(40)))
+        own.freeze()
+
+        with quickly(), pytest.raises(StoreGoneError):
+            await store.ping()
+
+
+async def test_what_a_day_has_cost_adds_up_and_is_kept_for_three_days(store: RedisStore, server: StoreServer) -> None:
+    await asyncio.gather(*(store.spend("zai", "2026-01-01", 10, 0.25) for _ in range(20)))
+
+    assert await store.spend("zai", "2026-01-01", 0, 0.0) == (200, 5.0)
+    assert await store.spend("zai", "2026-01-02", 1, 0.000001) == (1, 0.000001)
+    assert await store.spend("other", "2026-01-01", 0, 0.0) == (0, 0.0)
+    with server.raw() as raw:
+        assert 0 < raw.ttl("firstbyte:{spend:zai}:2026-01-01") <= 3 * 86_400
+
+
+@pytest.mark.parametrize("binary", BINARIES.values(), ids=list(BINARIES))
+async def test_a_node_of_a_cluster_takes_every_call(folder: Path, binary: str) -> None:
+    options = {"port": str(free_port()), "cluster-enabled": "yes", "cluster-node-timeout": "500", "bind": "127.0.0.1"}
+    with StoreServer(binary, folder, **options) as node:
+        with node.raw() as raw:
+            raw.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+            async with asyncio.timeout(10):
+                while "cluster_state:ok" not in str(raw.execute_command("CLUSTER", "INFO")):  # noqa: ASYNC110 # no event
+                    await asyncio.sleep(0.02)
+        async with connected(node.url) as store:
+            assert names((await record(store, good("a"))).log.reports) == ["a"]
+            assert await apply(store) is not None
+            assert len(await store.moves(TARGET, 5)) == 1
+            assert len((await store.circuits([TARGET, "b/c", "d/e"]))[0]) == 3
+            assert await store.spend("zai", "d", 1, 1.0) == (1, 1.0)
+            await first_announcement(store)
+
+
+async def first_announcement(store: RedisStore) -> None:
+    """Hear of a move."""
+    async with aclosing(store.announcements()) as heard:
+        first = asyncio.ensure_future(anext(heard))
+        async with asyncio.timeout(5):
+            while not first.done():
+                await apply(store)
+                await asyncio.sleep(0.01)
+        assert (await first)[0] == TARGET
+
+
+def free_port() -> int:
+    """A port whose bus port, ten thousand above it, exists too."""
+    for port in range(20_000 + secrets.randbelow(20_000), 45_000):
+        with socket.socket() as one, socket.socket() as other:
+            try:
+                one.bind(("127.0.0.1", port))
+                other.bind(("127.0.0.1", port + 10_000))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no free port")
