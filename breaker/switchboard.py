@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from breaker import circuit as circuits
@@ -150,8 +150,8 @@ class Switchboard:
             return None
         try:
             return await self._record(answer)
-        except StoreGoneError as error:
-            _log.warning("store gone, the answer waits: %s", error)
+        except StoreError as error:
+            _log.warning("the answer waits, since the store can't take it: %s", error)
             self._wait(answer)
             return None
 
@@ -189,12 +189,13 @@ class Switchboard:
 
     async def refresh(self) -> None:
         """Read all circuits, put back what the store has forgotten, and send what waits."""
-        began = time.monotonic()
+        began, known = time.monotonic(), dict(self._circuits)
         found, now = await self._store.circuits(list(self._targets))
         self._offset_s = now - began
         self._read_at = time.monotonic()
         for name, circuit in found.items():
-            await self._adopt(name, circuit, now)
+            if self._circuits.get(name) is known.get(name):  # else it moved while we read, and what we read is old
+                await self._adopt(name, circuit, now)
         await self._send_waiting()
 
     async def look_again(self) -> None:
@@ -231,12 +232,13 @@ class Switchboard:
         judged = Judged(answer=answer, judgement=judgement, reading=reading, move=move)
         self._logs[answer.target] = reading.log
         if reading.counted:
-            for listener in self._listeners.judged:
-                listener(judged)
+            _tell(self._listeners.judged, judged)
+        if move is not None:
+            self._announce(answer.target, move)
         return judged
 
     async def _make_due(self, target: str, reading: Reading) -> Move | None:
-        """The move that is due, if we were the one to make it."""
+        """The move that is due, if we were the one to make it; whoever calls announces it."""
         move = circuits.due(reading.circuit, reading.log, self._policies[target], reading.now)
         return None if move is None else await self._apply(target, move, reading.circuit)
 
@@ -245,13 +247,16 @@ class Switchboard:
         made = await self._store.apply(target, move, judged)
         if made is not None:
             self._take(target, made.circuit)
-            for listener in self._listeners.moved:
-                listener(target, made)
         return made
+
+    def _announce(self, target: str, move: Move) -> None:
+        _tell(self._listeners.moved, target, move)
 
     async def _settle_one(self, name: str) -> float | None:
         reading = await self._store.look(name)
-        await self._make_due(name, reading)
+        if (move := await self._make_due(name, reading)) is not None:
+            self._announce(name, move)
+            reading = replace(reading, circuit=move.circuit)
         return circuits.next_due(reading.circuit, reading.log, self._policies[name], reading.now)
 
     async def _by_hand(self, target: str, wanted: Callable[[Reading], Move | None]) -> Move | None:
@@ -261,6 +266,7 @@ class Switchboard:
             if move is None:
                 return None
             if (made := await self._apply(target, move, reading.circuit)) is not None:
+                self._announce(target, made)
                 return made
         raise StoreError(f"the circuit of {target!r} moved five times while it was being moved by hand; try again")
 
@@ -290,7 +296,8 @@ class Switchboard:
             why="the store had forgotten this circuit; put back with its old end",
             circuit=back,
         )
-        await self._apply(name, move, found)
+        if (made := await self._apply(name, move, found)) is not None:
+            self._announce(name, made)
 
     def _wait(self, answer: Answer) -> None:
         if len(self._waiting) >= MAX_WAITING:
@@ -310,6 +317,15 @@ class Switchboard:
             except StoreGoneError:
                 self._waiting.appendleft((since, answer))
                 raise
+
+
+def _tell(listeners: Iterable[Callable[..., None]], *what: object) -> None:
+    """Tell each listener; a fault in one concerns neither the others nor the answer."""
+    for listener in listeners:
+        try:
+            listener(*what)
+        except Exception:  # noqa: BLE001 # whatever a listener does wrong
+            _log.exception("a listener failed")
 
 
 def newest(log: Log) -> Entry | None:

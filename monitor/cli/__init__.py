@@ -1,0 +1,142 @@
+"""The command `firstbyte`: reads its words, calls one function, and gives back an exit code."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from breaker import __version__
+from breaker.errors import DoorGoneError, DoorRefusedError, FirstbyteError
+from monitor.cli import remote
+from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, UsageError
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def entry() -> None:
+    """Run the command line and exit."""
+    raise SystemExit(main(sys.argv[1:]))
+
+
+def main(words: Sequence[str]) -> int:
+    """Run one command; exit codes: 0 good, 1 the thing asked about is bad, 2 usage or configuration, 3 service not
+    reachable, 130 interrupted.
+    """
+    try:
+        args = _parser().parse_args(words)
+        command: Command = args.command
+        return command(args)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # `firstbyte status | head`
+        sys.stderr.close()
+        return GOOD
+    except DoorGoneError as error:
+        return _failed(error, UNREACHABLE)
+    except UsageError as error:
+        return _failed(error, USAGE)
+    except DoorRefusedError as error:
+        return _failed(error, USAGE if error.status < 500 else BAD)
+    except FirstbyteError as error:
+        return _failed(error, BAD)
+
+
+def _failed(error: Exception, code: int) -> int:
+    print(f"firstbyte: {error}", file=sys.stderr)  # noqa: T201 # a command line speaks
+    return code
+
+
+def _service(name: str) -> Command:
+    """A command that needs the extra `service`; loaded when it is called, so that a plain install has the others."""
+
+    def command(args: argparse.Namespace) -> int:
+        try:
+            from monitor.cli import local
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] in ("breaker", "monitor"):
+                raise
+            raise UsageError(
+                f"`firstbyte {args.name}` needs the package {error.name!r}: pip install 'firstbyte[service]'"
+            ) from None
+        chosen: Command = getattr(local, name)
+        return chosen(args)
+
+    return command
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="firstbyte", description="Watches LLM providers and tells agents where to go.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"firstbyte {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="name")
+
+    def add(name: str, help_line: str, command: Command) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help_line, description=help_line, allow_abbrev=False)
+        sub.set_defaults(command=command)
+        return sub
+
+    _add_local(add)
+    _add_remote(add)
+    return parser
+
+
+Add = Callable[[str, str, Command], argparse.ArgumentParser]
+
+
+def _add_local(add: Add) -> None:
+    for name, line in (
+        ("run", "Run the service: probes and door; without a configuration, a demonstration."),
+        ("serve", "Run the door alone; probes come from another process."),
+        ("monitor", "Run the probes alone; the door is another process."),
+    ):
+        _config(add(name, line, _service("run")))
+    init = add("init", "Write a commented firstbyte.yaml for the providers whose keys are here.", _service("init"))
+    init.add_argument("--config", metavar="FILE", help="where to write it (default: firstbyte.yaml)")
+    init.add_argument("--force", action="store_true", help="overwrite a file that is there")
+    check = add("check", "Check a configuration, and say what probing costs a day.", _service("check"))
+    _json(_config(check))
+    probe = add("probe", "Ask one target, or all of them, one real question, and judge the answer.", _service("probe"))
+    probe.add_argument("target", nargs="?", metavar="TARGET", help="provider/model (default: all)")
+    _json(_config(probe))
+    simulate = add("simulate", "Run simulated providers that misbehave on request.", _service("simulate"))
+    simulate.add_argument("targets", nargs="*", metavar="TARGET", help="provider/model, or provider/model=BEHAVIOUR")
+    simulate.add_argument("--host", default="127.0.0.1")
+    simulate.add_argument("--port", type=int, default=0, help="of the control interface (default: a free one)")
+    simulate.add_argument("--speed", type=float, default=1.0, help="divides every delay (default: 1)")
+    version = add("version", "Say which version this is.", remote.version)
+    _json(version)
+
+
+def _add_remote(add: Add) -> None:
+    route = add("route", "Ask the service where a step should go.", remote.route)
+    route.add_argument("route", nargs="?", metavar="NAME", help="the route (default: the only one, or `default`)")
+    _json(_door(route))
+    status = add("status", "Show each target; exit code 1 where a circuit is not closed.", remote.status)
+    _json(_door(status))
+    for name, line, command in (
+        ("open", "Hold a target's circuit open by hand: agents go elsewhere.", remote.hold),
+        ("close", "Hold a target's circuit closed by hand: agents are sent there.", remote.hold),
+        ("release", "End a hold by hand; the automatic part decides again.", remote.release),
+    ):
+        by_hand = add(name, line, command)
+        by_hand.add_argument("target", metavar="TARGET", help="provider/model")
+        by_hand.add_argument("--why", required=True, help="the reason; it is shown everywhere")
+        by_hand.add_argument("--who", help="who does it (default: your user name)")
+        if name != "release":
+            by_hand.add_argument("--for", dest="for_s", metavar="TIME", help="90, 10m, 2h or 3d (default: ten minutes)")
+        _json(_door(by_hand))
+
+
+def _config(sub: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    sub.add_argument("--config", metavar="FILE", help="the configuration (default: $FIRSTBYTE_CONFIG, firstbyte.yaml)")
+    return sub
+
+
+def _door(sub: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    sub.add_argument("--url", help="the service's address (default: $FIRSTBYTE_URL, http://127.0.0.1:8642)")
+    return sub
+
+
+def _json(sub: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    sub.add_argument("--json", action="store_true", help="print JSON")
+    return sub

@@ -1,0 +1,50 @@
+"""`firstbyte run` without a configuration: the service, simulated providers, and a story told in plain lines."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from breaker.api.notices import Notice
+from monitor import demo
+from monitor.cli.exits import UsageError
+from monitor.cli.remote import say
+from monitor.config import ConfigError
+from monitor.daemon import Ears, bind, service
+from monitor.settings import Settings
+from monitor.simulator import Simulator
+
+
+async def demonstrate(environ: Mapping[str, str]) -> int:
+    """Play the story once, then go on as a service until cancelled."""
+    began = time.monotonic()
+
+    def tell(line: str) -> None:
+        say(f"{time.monotonic() - began:5.1f} s  {line}")
+
+    async with demo.simulator() as providers:
+        settings = _settings(providers, environ)
+        listening = bind(settings.door)
+        story = demo.Story(providers, tell)
+        ears = Ears(judged=(story.judged,), moved=(story.moved,), notes=(Notice(demo.NOTE),))
+        say("There is no firstbyte.yaml here, so this is a demonstration; `firstbyte init` writes one.")
+        say(demo.NOTE)
+        async with service(settings, {}, listening, ears=ears) as running:
+            assert running.url is not None
+            say(f"Status page     {running.url}/")
+            say(f"For agents      curl '{running.url}/route?route=coder'")
+            say(f"Misbehaviour    {providers.control_url}/targets")
+            say("")
+            await story.play(running.board, running.url)
+            say("")
+            say(f"That was the story. Everything goes on: look at {running.url}/ ; Ctrl-C ends it.")
+            await asyncio.get_running_loop().create_future()
+    return 0
+
+
+def _settings(providers: Simulator, environ: Mapping[str, str]) -> Settings:
+    try:
+        return demo.settings(providers, environ)
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"can't write {error.filename}: {error.strerror}; set FIRSTBYTE_DATA to a folder") from None

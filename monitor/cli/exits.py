@@ -1,0 +1,13 @@
+"""The exit codes of the command line, and the error that means wrong usage."""
+
+from breaker.errors import FirstbyteError
+
+GOOD = 0
+BAD = 1  # the thing asked about is bad
+USAGE = 2  # usage or configuration
+UNREACHABLE = 3  # the service isn't reachable
+INTERRUPTED = 130
+
+
+class UsageError(FirstbyteError):
+    """The command was called in a way that can't work; the message names the remedy."""

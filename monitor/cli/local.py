@@ -1,0 +1,149 @@
+"""Commands that need the service's packages: they read a configuration, ask providers, or run for long."""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+from collections.abc import Coroutine
+from pathlib import Path
+
+from monitor.cli import remote
+from monitor.cli.asking import ask_all
+from monitor.cli.demonstration import demonstrate
+from monitor.cli.exits import GOOD, INTERRUPTED, UsageError
+from monitor.cli.reckoning import Reckoning
+from monitor.config import ConfigError, find, load, starter
+from monitor.daemon import DoorTakenError, Parts, bind, service
+from monitor.settings import Settings
+from monitor.simulator import read_target
+from monitor.simulator import simulate as simulate_providers
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_FILE = "firstbyte.yaml"
+SIMULATED = ("aurora/swift-1", "borealis/swift-1", "cirrus/steady-2")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the service, or its door or its probes alone, until a signal ends it."""
+    path = _found(args)
+    if path is None and args.name != "run":
+        raise UsageError(f"`firstbyte {args.name}` needs a configuration; `firstbyte init` writes {DEFAULT_FILE}")
+    _start_logging(logging.WARNING if path is None else logging.INFO)
+    if path is None:
+        return _until_signal(demonstrate(os.environ))
+    return _until_signal(_serve(_loaded(path), Parts(door=args.name != "monitor", probes=args.name != "serve")))
+
+
+def init(args: argparse.Namespace) -> int:
+    """Write a commented configuration; never over one that is there unless told so."""
+    path = Path(args.config or DEFAULT_FILE)
+    try:
+        with path.open("w" if args.force else "x", encoding="utf-8") as file:
+            file.write(starter(os.environ))
+    except FileExistsError:
+        raise UsageError(f"{path} is there already; --force overwrites it, --config names another") from None
+    except OSError as error:
+        raise UsageError(f"can't write {path}: {error.strerror}") from None
+    remote.say(f"wrote {path}; look through it, then: firstbyte check")
+    return GOOD
+
+
+def check(args: argparse.Namespace) -> int:
+    """Check a configuration and say what it comes to."""
+    reckoned = Reckoning(settings=_loaded(_needed(args)))
+    remote.say(json.dumps(reckoned.as_json()) if args.json else reckoned.as_text())
+    return GOOD
+
+
+def probe(args: argparse.Namespace) -> int:
+    """Ask one real question of one target or of all, and show the verdicts; bad where one isn't an answer."""
+    settings = _loaded(_needed(args))
+    plans = [plan for plan in settings.targets if args.target in (None, plan.name)]
+    if not plans:
+        raise UsageError(f"there is no target {args.target!r}; there are: {', '.join(settings.plans)}")
+    return _until_signal(ask_all(plans, provider_keys(settings), as_json=args.json))
+
+
+def simulate(args: argparse.Namespace) -> int:
+    """Run simulated providers until a signal ends it; their ports follow the control interface's where one is given."""
+    targets = args.targets or list(SIMULATED)
+    try:
+        names = dict.fromkeys(read_target(target)[0].partition("/")[0] for target in targets)
+        ports = {name: args.port + 1 + i for i, name in enumerate(names)} if args.port else {}
+        simulating = simulate_providers(
+            targets, host=args.host, control_port=args.port, ports=ports, speed=args.speed, say=remote.say
+        )
+        return _until_signal(simulating)
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from None
+
+
+def provider_keys(settings: Settings) -> dict[str, str]:
+    """Each provider's key, by the provider's name; those without one are left out."""
+    providers = {plan.target.provider.name: plan.target.provider for plan in settings.targets}
+    return {name: os.environ[p.api_key_env] for name, p in providers.items() if p.api_key_env is not None}
+
+
+async def _serve(settings: Settings, parts: Parts) -> int:
+    listening = bind(settings.door) if parts.door else None
+    async with service(settings, provider_keys(settings), listening, parts=parts) as running:
+        logging.getLogger(__name__).info(
+            "%s", f"listening at {running.url}" if running.url else "probing, without a door"
+        )
+        await asyncio.get_running_loop().create_future()
+    return GOOD
+
+
+def _found(args: argparse.Namespace) -> Path | None:
+    return find(Path(args.config) if args.config else None, os.environ, Path.cwd())
+
+
+def _needed(args: argparse.Namespace) -> Path:
+    path = _found(args)
+    if path is None:
+        raise UsageError(f"there is no {DEFAULT_FILE} here; `firstbyte init` writes one, --config names another")
+    return path
+
+
+def _loaded(path: Path) -> Settings:
+    try:
+        return load(path, os.environ)
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+
+
+def _until_signal(work: Coroutine[object, object, int | None]) -> int:
+    """Run until the work is done or SIGINT or SIGTERM ends it; a second one ends it at once."""
+    try:
+        return asyncio.run(_stoppable(work))
+    except DoorTakenError as error:
+        raise UsageError(str(error)) from None
+
+
+async def _stoppable(work: Coroutine[object, object, int | None]) -> int:
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work)
+    caught: list[int] = []
+
+    def stop(number: int) -> None:
+        caught.append(number)
+        loop.remove_signal_handler(number)
+        task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        return await task or GOOD
+    except asyncio.CancelledError:
+        if not caught:
+            raise
+        return INTERRUPTED if caught[0] == signal.SIGINT else GOOD
+
+
+def _start_logging(level: int) -> None:
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for chatty in ("httpx", "httpcore", "apscheduler", "uvicorn"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -1,0 +1,61 @@
+"""What `firstbyte check` says of a configuration that has no faults: what there is, and what probing it costs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from monitor.budget import Estimate, estimate, estimates
+from monitor.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reckoning:
+    """Routes, targets and the cost of a day's probes."""
+
+    settings: Settings
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "file": str(self.settings.source),
+            "routes": {route.name: [target.name for target in route.targets] for route in self.settings.routes},
+            "targets": [_as_json(estimate(plan)) for plan in self.settings.targets],
+            "providers": [_as_json(each) for each in estimates(self.settings.targets)],
+        }
+
+    def as_text(self) -> str:
+        """For people."""
+        routes, targets = self.settings.routes, self.settings.targets
+        lines = [f"{self.settings.source} is good: {_many(len(routes), 'route')}, {_many(len(targets), 'target')}"]
+        for route in routes:
+            first, *rest = (target.name for target in route.targets)
+            after = f", then {', '.join(rest)}" if rest else "; it has no backup"
+            lines.append(f"  {route.name}: {first}{after}")
+        lines.append("Probes of a day, at most:")
+        lines += [f"  {_told(estimate(plan))}" for plan in targets]
+        lines += [
+            f"  {each.name} would spend {each.share:.0%} of its budget: probing slows down when it is spent"
+            for each in estimates(targets)
+            if each.share is not None and each.share > 1.0
+        ]
+        return "\n".join(lines)
+
+
+def _as_json(each: Estimate) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "probes_per_day": round(each.probes_per_day, 1),
+        "tokens_per_day": each.tokens_per_day,
+        "usd_per_day": None if each.usd_per_day is None else round(each.usd_per_day, 4),
+        "budget_share": None if each.share is None else round(each.share, 4),
+    }
+
+
+def _told(each: Estimate) -> str:
+    if not each.probes_per_day:
+        return f"{each.name}: not probed"
+    money = "no price is given" if each.usd_per_day is None else f"{each.usd_per_day:.2f} USD"
+    return f"{each.name}: {each.probes_per_day:,.0f} probes, {each.tokens_per_day:,} tokens, {money}"
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,0 +1,250 @@
+"""The life of the service: start the store, follow it, probe and answer, and stop without leaving anything behind."""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import uvicorn
+from breaker.store.embedded import EmbeddedStore
+from fastapi import FastAPI
+
+from breaker.api.access import Access
+from breaker.api.app import create_app
+from breaker.api.notices import Notice
+from breaker.circuit import Move
+from breaker.errors import FirstbyteError, StoreError, StoreGoneError
+from breaker.store.redis import RedisStore
+from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
+from monitor.metrics import Metrics
+from monitor.schedule import Prober
+from monitor.settings import Door, Settings
+
+_log = logging.getLogger(__name__)
+
+# After a lost connection, before the next try.
+AGAIN_S = 0.2
+# The clock's own moves are looked for no more often than the first and no less often than the second.
+SETTLE_S = (0.02, 1.0)
+# Open connections get this long to end when the service stops.
+LINGER_S = 1
+
+
+class DoorTakenError(FirstbyteError):
+    """The address to listen at can't be had."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Which parts of the service this process runs."""
+
+    door: bool = True
+    probes: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A running service; `url` is None where it has no door."""
+
+    board: Switchboard
+    url: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ears:
+    """Who else wants to hear of answers and moves, and what the page should note."""
+
+    judged: tuple[Callable[[Judged], None], ...] = ()
+    moved: tuple[Callable[[str, Move], None], ...] = ()
+    notes: tuple[Notice, ...] = ()
+
+
+def bind(door: Door) -> socket.socket:
+    """A socket that listens at the door's address; taken before anything else is started.
+
+    Raises DoorTakenError with the address and the remedy.
+    """
+    family = socket.AF_INET6 if ":" in door.host else socket.AF_INET
+    try:
+        return socket.create_server((door.host, door.port), family=family, backlog=1024)
+    except OSError as error:
+        raise DoorTakenError(
+            f"can't listen at {door.host} port {door.port}: {error.strerror};"
+            " does another service run there? Set FIRSTBYTE_PORT, or door.port in the configuration"
+        ) from None
+
+
+@contextlib.asynccontextmanager
+async def service(
+    settings: Settings,
+    keys: Mapping[str, str],
+    listening: socket.socket | None,
+    *,
+    parts: Parts = Parts(),  # it is frozen
+    ears: Ears = Ears(),  # it is frozen
+) -> AsyncIterator[Service]:
+    """A running service, until the block ends. `keys` maps a target's provider to its key.
+
+    Raises EmbeddedStoreError where no store can be started; a store by URL that is gone is waited for meanwhile.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        store, mend = await stack.enter_async_context(_store(settings))
+        metrics = Metrics(settings)
+        prober = Prober(settings, keys, store, metrics)
+        board = Switchboard(
+            store,
+            settings.routes,
+            {plan.name: plan.policy for plan in settings.targets},
+            Listeners(
+                judged=(metrics.judged, prober.judged, *ears.judged),
+                moved=(_log_move, metrics.moved, *ears.moved),
+            ),
+        )
+        metrics.watch(board)
+        await _first_look(board)
+        stack.enter_context(_tasks(_refresh(board, mend), board.follow, _settle(board)))
+        if parts.probes:
+            await prober.start(board)
+            stack.push_async_callback(prober.stop)
+        url = None
+        if parts.door and listening is not None:
+            access = Access(agent_token=settings.door.agent_token, admin_token=settings.door.admin_token)
+            app = create_app(
+                board, access=access, metrics=metrics.asgi(), notices=lambda: [*ears.notes, *prober.notices()]
+            )
+            url = await stack.enter_async_context(_serving(app, listening))
+        yield Service(board=board, url=url)
+
+
+def _access(door: Door) -> Access:
+    return Access(host=door.host, agent_token=door.agent_token, admin_token=door.admin_token)
+
+
+@contextlib.asynccontextmanager
+async def _store(settings: Settings) -> AsyncIterator[tuple[RedisStore, Callable[[], Awaitable[None]] | None]]:
+    """The store, and what mends it where it is our own."""
+    async with contextlib.AsyncExitStack() as stack:
+        url, mend = settings.store_url, None
+        if url is None:
+            embedded = EmbeddedStore(settings.data)
+            url = await embedded.start()
+            stack.push_async_callback(embedded.stop)
+            mend = embedded.ensure
+        store = RedisStore.from_url(url)
+        stack.push_async_callback(store.close)
+        yield store, mend
+
+
+async def _first_look(board: Switchboard) -> None:
+    try:
+        await board.refresh()
+    except StoreError as error:
+        _log.warning("starting without the store: %s", error)
+
+
+def _refresh(board: Switchboard, mend: Callable[[], Awaitable[None]] | None) -> Callable[[], Awaitable[None]]:
+    """One round of keeping the snapshot fresh."""
+
+    async def once() -> None:
+        await asyncio.sleep(REFRESH_S)
+        try:
+            await board.refresh()
+        except StoreGoneError:
+            if mend is None:
+                raise
+            await mend()
+            await board.refresh()
+
+    return once
+
+
+def _settle(board: Switchboard) -> Callable[[], Awaitable[None]]:
+    """One round of making the moves that the clock alone decides."""
+    least, most = SETTLE_S
+
+    async def once() -> None:
+        next_s = await board.settle()
+        await asyncio.sleep(most if next_s is None else min(max(next_s, least), most))
+
+    return once
+
+
+@contextlib.contextmanager
+def _tasks(*rounds: Callable[[], Awaitable[None]]) -> Iterator[None]:
+    """Each round again and again, whatever it raises, until the block ends."""
+    tasks = [asyncio.create_task(_forever(once)) for once in rounds]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _forever(once: Callable[[], Awaitable[None]]) -> None:
+    said = ""
+    while True:
+        try:
+            await once()
+            said = ""
+        except StoreError as error:
+            if str(error) != said:  # once for each new trouble, not once a second
+                said = str(error)
+                _log.warning("%s", said)
+            await asyncio.sleep(AGAIN_S)
+        except Exception:  # noqa: BLE001 # a fault of ours must not stop the service
+            _log.exception("a round of %s failed; it goes on", once)
+            await asyncio.sleep(1.0)
+
+
+@contextlib.asynccontextmanager
+async def _serving(app: FastAPI, listening: socket.socket) -> AsyncIterator[str]:
+    server = _Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=LINGER_S,
+        )
+    )
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    await server.up.wait()
+    try:
+        yield _url(listening)
+    finally:
+        server.should_exit = True
+        await serving
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is up and leaves signals to the one who runs it."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self.up.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+def _url(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 # shown
+    return f"http://{shown}:{port}"
+
+
+def _log_move(target: str, move: Move) -> None:
+    _log.info("circuit of %s: %s -> %s: %s", target, move.before, move.after, move.why)
+
+
+__all__: Sequence[str] = ["DoorTakenError", "Ears", "Parts", "Service", "bind", "service"]
