@@ -1,4 +1,4 @@
-"""A door over a real server: each test has a server, a store and an app of its own."""
+"""A door over a real server: each test has an empty one, a store and an app of its own."""
 
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -17,13 +17,19 @@ from tests.api.server import Server
 from tests.api.world import ROUTES, URL
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
+@pytest.fixture(scope="session")
+def kept_server() -> Iterator[Server]:
     # Not tmp_path: a socket's path must be short.
     with tempfile.TemporaryDirectory(prefix="firstbyte-") as folder:
         made = Server(Path(folder))
         yield made
         made.kill()
+
+
+@pytest.fixture
+def server(kept_server: Server) -> Server:
+    kept_server.fresh()
+    return kept_server
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A store's server for one test."""
+"""A store's server that tests may kill."""
 
 import contextlib
 import socket
@@ -10,24 +10,37 @@ from breaker.store.machine import find_binary
 
 
 class Server:
-    """A store's server process."""
+    """A server process on a socket in `folder`; `fresh` starts it where it doesn't run, and empties it."""
 
     def __init__(self, folder: Path) -> None:
-        self.url = f"unix://{folder}/s"
-        words = [find_binary(), "--port", "0", "--unixsocket", f"{folder}/s", "--dir", str(folder), "--save", ""]
-        self._process = subprocess.Popen([*words, "--appendonly", "no"], stdout=subprocess.DEVNULL)
-        self._wait(f"{folder}/s")
+        self._folder = folder
+        self._socket = str(folder / "s")
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"unix://{self._socket}"
+
+    def fresh(self) -> None:
+        """See to it that it runs and holds nothing."""
+        if self._process is None:
+            words = ["--port", "0", "--unixsocket", self._socket, "--dir", str(self._folder), "--save", ""]
+            self._process = subprocess.Popen([find_binary(), *words], stdout=subprocess.DEVNULL)
+        with self._line() as line:
+            line.sendall(b"FLUSHALL\r\n")
+            assert line.recv(16) == b"+OK\r\n"
 
     def kill(self) -> None:
         """End it at once; safe to call twice."""
-        self._process.kill()
-        self._process.wait(10)
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+            self._process = None
 
-    def _wait(self, path: str) -> None:
+    def _line(self) -> socket.socket:
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
-            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as line:
-                line.connect(path)
-                return
+            line = socket.socket(socket.AF_UNIX)
+            with contextlib.suppress(OSError):
+                line.connect(self._socket)
+                return line
+            line.close()
             time.sleep(0.005)
         raise AssertionError("the store's server did not start")

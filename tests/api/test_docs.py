@@ -1,0 +1,106 @@
+"""docs/api.md tells of every path, and its examples have the fields of real answers."""
+
+import json
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from breaker.answer import Answer
+from tests.api.world import PRIMARY, failed, good
+
+PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+SECTIONS = dict(re.findall(r"^## `([A-Z]+ /\S*)`\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
+ONE = {"target": PRIMARY.name}
+WORDS = {"who": "anna", "why": "new plan"}
+
+
+def examples(section: str) -> list[dict[str, object]]:
+    return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", SECTIONS[section], re.DOTALL)]
+
+
+def names(value: object, place: str = "") -> set[str]:
+    """The names of all fields, with where they stand; of a list's items all together."""
+    if isinstance(value, dict):
+        return {f"{place}.{name}" for name in value}.union(*(names(v, f"{place}.{k}") for k, v in value.items()))
+    if isinstance(value, list):
+        return set().union(*(names(item, f"{place}[]") for item in value))
+    return set()
+
+
+def test_the_page_tells_of_every_path(app: FastAPI) -> None:
+    paths = app.openapi()["paths"]
+    served = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+
+    assert set(SECTIONS) == served | {"GET /metrics", "GET /openapi.json"}
+
+
+def test_the_page_tells_of_every_fact() -> None:
+    told = set(re.findall(r"`(\w+)`", SECTIONS["POST /reports"]))
+
+    assert set(Answer.__dataclass_fields__) - {"source", "confirms"} <= told
+
+
+def test_the_page_tells_of_every_problem() -> None:
+    source = "".join(path.read_text() for path in (Path(__file__).parents[2] / "breaker" / "api").rglob("*.py"))
+    raised = set(
+        re.findall(r'(?:ProblemError\(\s*\d{3}|4\d\d: \(|kind, detail = details.get\([^(]*\()[,\s]*"([a-z-]+)"', source)
+    )
+
+    told = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", PAGE.split("## Errors")[1].split("## `GET /route`")[0]))
+    assert raised >= {"no-token", "unknown-path", "store-gone", "too-long"}
+    assert raised - {"refused"} <= told
+
+
+@pytest.mark.parametrize("section", ["GET /route", "GET /moves", "GET /targets"])
+async def test_an_example_has_the_fields_of_a_real_answer(door: httpx.AsyncClient, section: str) -> None:
+    await door.post("/reports", json=[good("a"), failed("b"), failed("c")])
+    if section == "GET /targets":
+        await door.post("/circuit/open", params=ONE, json=WORDS)
+    method, path = section.split()
+
+    params = {"route": "coder"} if path == "/route" else ONE
+    real = (await door.request(method, path, params=params)).json()
+
+    (shown,) = examples(section)
+    assert names(shown) == names(real)
+
+
+async def test_the_example_of_reports_has_the_fields_of_a_real_answer(door: httpx.AsyncClient) -> None:
+    real = (await door.post("/reports", json=[good("a"), {"target": PRIMARY.name}])).json()
+
+    (shown,) = examples("POST /reports")
+    assert names(shown) == names(real)
+    assert shown["problems"] == real["problems"]
+
+
+async def test_the_example_of_a_hold_can_be_sent_and_has_the_fields_of_a_real_answer(door: httpx.AsyncClient) -> None:
+    body, shown = examples("POST /circuit/open")
+
+    real = await door.post("/circuit/open", params=ONE, json=body)
+
+    assert real.status_code == 200
+    assert names(shown) == names(real.json())
+
+
+@pytest.mark.parametrize("section", ["GET /livez", "GET /readyz"])
+async def test_the_examples_of_health_are_real_answers(door: httpx.AsyncClient, section: str) -> None:
+    assert examples(section) == [(await door.get(section.split()[1])).json()]
+
+
+async def test_the_example_of_a_problem_is_a_real_answer(door: httpx.AsyncClient) -> None:
+    (shown,) = [
+        json.loads(b) for b in re.findall(r"```json\n(.*?)```", PAGE.split("## Errors")[1].split("## `")[0], re.DOTALL)
+    ]
+
+    assert shown == (await door.get("/route?route=codr")).json()
+
+
+async def test_the_example_of_a_report_is_good(door: httpx.AsyncClient) -> None:
+    (sent,) = re.findall(r"-d '(.*?)'", SECTIONS["POST /reports"], re.DOTALL)
+
+    real = await door.post("/reports", json=json.loads(sent))
+
+    assert real.json()["answers"][0]["verdict"] == "ok"

@@ -1,0 +1,262 @@
+"""GET /: the page that a person understands at a glance."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+
+from breaker.api import Access, Level, Notice, create_app, page
+from breaker.api.recent import Recent
+from breaker.circuit import Cause, Circuit, Move, State
+from breaker.log import Log
+from breaker.switchboard import Switchboard
+from tests.api.scenes import NOW, circuit, entry, held, scene
+from tests.api.server import Server
+from tests.api.world import BACKUP, PRIMARY, URL, failed, good
+
+HOSTILE = "<script>alert(1)</script>\"'&$style"
+OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
+VOID = {"meta", "link", "wbr"}
+
+
+class Reader(HTMLParser):
+    """Reads a page strictly: what it opens it must close; keeps its elements and its words."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self._open:
+            self.words += data
+
+
+def moved(
+    cause: Cause = Cause.SLOW, *, at: float = NOW - 212, why: str = "2 in a row", after: State = State.OPEN
+) -> Move:
+    return Move(at=at, before=State.CLOSED, after=after, cause=cause, why=why, circuit=OPEN)
+
+
+FULL = scene(
+    primary=OPEN,
+    backup=circuit(cause=Cause.ERRORS, moved_s=620, left_s=-20),
+    other=held(opened=True, left_s=90_000),
+    logs={
+        "primary": Log(
+            probes=(
+                entry(PRIMARY, 300),
+                entry(PRIMARY, 240, first_byte_s=43.0),
+                entry(PRIMARY, 180, first_byte_s=None, status=500),
+                entry(PRIMARY, 120, first_byte_s=None, status=400),
+                entry(PRIMARY, 60, first_byte_s=52.0),
+            )
+        )
+    },
+    moves=[(PRIMARY.name, moved()), (PRIMARY.name, moved(Cause.RECOVERED, at=NOW - 100_000, after=State.CLOSED))],
+    notices=[Notice("one second stands for twenty"), Notice("80 % of a budget is spent", Level.WARNING)],
+)
+
+
+@pytest.mark.parametrize(
+    ("circuits", "words"),
+    [
+        pytest.param(
+            {}, ["All is well: 2 routes on their primaries.", "takes requests", "No circuit has moved"], id="well"
+        ),
+        pytest.param(
+            {"primary": OPEN},
+            ["coder is on its backup", "on a backup", "out: slow, for 3 min 32 s, 6 min 28 s left"],
+            id="on the backup",
+        ),
+        pytest.param(
+            {"primary": OPEN, "backup": OPEN},
+            ["as a last resort", "last resort", "No target of this route is in order"],
+            id="last resort",
+        ),
+        pytest.param(
+            {"primary": held(opened=True, left_s=600)},
+            ["held open", "out: by hand", "Anna: new plan", "10 min left"],
+            id="held open",
+        ),
+        pytest.param(
+            {"primary": held(opened=False, left_s=600)},
+            ["held closed", "takes requests: by hand", "The primary, held closed by Anna."],
+            id="held closed",
+        ),
+        pytest.param(
+            {"primary": circuit(cause=Cause.UNVERIFIED, moved_s=30, left_s=None)},
+            ["takes requests again, unverified, for 30 s"],
+            id="unverified",
+        ),
+        pytest.param({"heard_s": {"backup": None}}, ["none yet", "not asked yet"], id="never asked"),
+        pytest.param({"age_s": 12.0}, ["The store hasn't answered for 12 s"], id="stale"),
+    ],
+)
+def test_the_page_says_how_things_stand(circuits: dict[str, Circuit], words: list[str]) -> None:
+    said = Reader(page.render(scene(**circuits))).words  # type: ignore[arg-type] # circuits by the target's short name
+
+    for part in words:
+        assert part in said
+
+
+def test_a_full_page_says_all_of_it() -> None:
+    said = Reader(page.render(FULL)).words
+
+    for part in (
+        "one second stands for twenty",
+        "80 % of a budget is spent",
+        "half open, in use",
+        "being tested",
+        "52 s over 40 s",
+        "zai/glm-5.3-flash was taken out, slow",
+        "2 in a row",
+    ):
+        assert part in said
+    assert "11:56:28 UTC" in said
+    assert "29 Nov 08:13 UTC" in said
+
+
+def test_bad_answers_are_drawn_in_shapes_of_their_own() -> None:
+    drawn = re.search(r'<svg class="bars".*?</svg>', page.render(FULL), re.DOTALL)
+
+    assert drawn is not None
+    shapes = re.findall(r'class="(good|slow|failed|nothing)"', drawn[0])
+    assert shapes == ["good", "slow", "failed", "nothing", "slow"]
+    assert "3 of them bad" in drawn[0]
+
+
+def test_a_state_is_told_without_its_colour() -> None:
+    states = [circuit(cause=Cause.ERRORS, moved_s=620, left_s=-20), OPEN, held(opened=True, left_s=9), Circuit()]
+    pages = [page.render(scene(other=found)) for found in (*states, held(opened=False, left_s=9))]
+
+    drawn = [
+        re.findall(r'<svg class="mark [a-z-]+" viewBox="0 0 24 24" aria-hidden="true">(.*?)</svg>', p)[-1]
+        for p in pages
+    ]
+    assert len(set(drawn)) == 5
+
+
+@pytest.mark.parametrize("age_s", [12.0, None])
+def test_old_data_has_no_colour(age_s: float | None) -> None:
+    assert '<main class="stale">' in page.render(scene(age_s=age_s))
+    assert '<main class="fresh">' in page.render(scene())
+
+
+def test_a_target_that_is_not_heard_of_has_no_colour() -> None:
+    elements = Reader(page.render(scene(heard_s={"backup": None}))).elements
+
+    rows = [attrs["class"] for tag, attrs in elements if tag == "tr" and "class" in attrs]
+    assert rows == ["target", "target unheard", "target"]
+
+
+def test_nothing_from_outside_becomes_part_of_the_page() -> None:
+    hostile = scene(
+        primary=held(opened=True, left_s=60, who=HOSTILE, why=HOSTILE),
+        moves=[(HOSTILE, moved(why=HOSTILE))],
+        notices=[Notice(HOSTILE)],
+    )
+
+    elements = Reader(page.render(hostile)).elements
+
+    assert not [tag for tag, _ in elements if tag == "script"]
+    assert page.render(hostile).count("&lt;script&gt;") == 8
+
+
+def test_the_page_loads_nothing_and_runs_nothing() -> None:
+    for tag, attrs in Reader(page.render(FULL)).elements:
+        assert tag not in {"script", "img", "iframe", "form", "object", "embed"}
+        assert "style" not in attrs, tag
+        assert not [name for name in attrs if name.startswith("on")]
+        for name in ("src", "href"):
+            assert (attrs.get(name) or "/").startswith(("/", "data:image/svg+xml,"))
+
+
+def test_the_policy_of_content_allows_the_pages_own_style_alone() -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", page.render(FULL), re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+    policy = page.HEADERS["Content-Security-Policy"]
+
+    assert policy.startswith("default-src 'none'; ")
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+
+
+async def test_the_page_is_served_with_all_that_protects_it(door: httpx.AsyncClient) -> None:
+    answer = await door.get("/")
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"] == page.HEADERS["Content-Security-Policy"]
+    assert '<meta http-equiv="refresh" content="5">' in answer.text
+
+
+async def test_the_page_shows_what_was_reported(door: httpx.AsyncClient) -> None:
+    await door.post("/reports", json=[good("a"), failed("b"), failed("c")])
+
+    said = Reader((await door.get("/")).text).words
+
+    assert f"coder is on its backup: {PRIMARY.name} fails; it may be back in about 10 min." in said
+    assert f"{PRIMARY.name} was taken out, failing" in said
+    assert "http error (500)" in said
+
+
+async def test_the_page_stays_while_the_store_is_gone(door: httpx.AsyncClient, server: Server) -> None:
+    await door.post("/reports", json=[failed("b"), failed("c")])
+    before = await door.get("/")
+    server.kill()
+
+    after = await door.get("/")
+
+    assert (before.status_code, after.status_code) == (200, 200)
+    assert "was taken out, failing" in after.text
+
+
+async def test_moves_that_were_read_stay_while_the_store_is_gone(
+    door: httpx.AsyncClient, server: Server, switchboard: Switchboard
+) -> None:
+    await door.post("/reports", json=[failed("b"), failed("c")])
+    recent = Recent(switchboard)
+    before = await recent.moves()
+    server.kill()
+    recent._read_at = None
+
+    assert await recent.moves() == before != []
+
+
+async def test_the_newest_moves_of_all_targets_come_first_and_few(
+    door: httpx.AsyncClient, switchboard: Switchboard
+) -> None:
+    for i in range(8):
+        await switchboard.hold(PRIMARY.name, opened=True, who="anna", why=f"a{i}", for_s=60)
+        await switchboard.hold(BACKUP.name, opened=True, who="anna", why=f"b{i}", for_s=60)
+
+    told = re.findall(r"by hand, anna: ([ab]\d)</span></li>", (await door.get("/")).text)
+
+    assert told == [f"{target}{i}" for i in range(7, 1, -1) for target in "ba"]
+
+
+async def test_notices_are_shown(switchboard: Switchboard) -> None:
+    app = create_app(switchboard, access=Access(), notices=lambda: [Notice("80 % is spent", Level.WARNING)])
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL) as door:
+        assert '<li class="warning">80 % is spent</li>' in (await door.get("/")).text

@@ -1,0 +1,225 @@
+"""What an agent installs, against a real service."""
+
+import asyncio
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from breaker.api import Access, create_app
+from breaker.client import Decision, Firstbyte
+from breaker.errors import DoorGoneError, DoorRefusedError
+from breaker.policy import Policy
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Switchboard
+from tests.api.server import Server
+from tests.api.world import BACKUP, PRIMARY, ROUTES, failed, good
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server(tmp_path_factory.mktemp("s"))
+    yield made
+    made.kill()
+
+
+class Service:
+    """A service on a port of its own, in a thread of its own, since the client blocks."""
+
+    def __init__(self, store_url: str, access: Access) -> None:
+        self._store_url = store_url
+        self._access = access
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self.url = ""
+
+    def __enter__(self) -> str:
+        self._thread.start()
+        assert self._started.wait(20)
+        return self.url
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+
+    async def _serve(self) -> None:
+        async with self._app() as app:
+            with socket.create_server(("127.0.0.1", 0)) as listener:
+                self._server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+                self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+                # The socket listens already, so whoever comes now is served in a moment.
+                self._started.set()
+                await self._server.serve([listener])
+
+    @contextlib.asynccontextmanager
+    async def _app(self) -> AsyncIterator[FastAPI]:
+        store = RedisStore.from_url(self._store_url, limit_s=2.0)
+        switchboard = Switchboard(store, ROUTES, {t.name: Policy() for route in ROUTES for t in route.targets})
+        await switchboard.refresh()
+        yield create_app(switchboard, access=self._access)
+        await store.close()
+
+
+@pytest.fixture
+def url(server: Server) -> Iterator[str]:
+    server.fresh()
+    with Service(server.url, Access()) as found:
+        yield found
+
+
+@pytest.fixture
+def guarded(server: Server) -> Iterator[str]:
+    server.fresh()
+    with Service(server.url, Access(agent_token="agent-secret", admin_token="admin-secret")) as found:
+        yield found
+
+
+def test_an_agent_asks_where_to_and_tells_how_it_went(url: str) -> None:
+    with Firstbyte(url) as firstbyte:
+        before = firstbyte.route("coder")
+        verdicts = [firstbyte.report(**failed(name)) for name in "ab"]
+        after = firstbyte.route("coder")
+
+    assert (before.target, before.role, before.reason, before.until_s) == (PRIMARY.name, "primary", "healthy", None)
+    assert verdicts == ["http_error", "http_error"]
+    assert (after.target, after.role, after.reason) == (BACKUP.name, "backup", "errors")
+    assert after.until_s is not None
+    assert 590 < after.until_s <= 600
+    assert (after.base_url, after.wire, after.api_key_env) == ("https://or.example/v1", "openai-chat", "OR_API_KEY")
+
+
+def test_an_id_is_made_where_none_is_given(url: str) -> None:
+    facts = {name: value for name, value in failed("x").items() if name != "id"}
+    with Firstbyte(url) as firstbyte:
+        for _ in range(2):
+            firstbyte.report(**facts)
+
+        assert firstbyte.route("coder").role == "backup"
+
+
+def test_people_look_and_act_by_hand(url: str) -> None:
+    with Firstbyte(url) as firstbyte:
+        firstbyte.report(**good("a"))
+        opened = firstbyte.hold_open(PRIMARY.name, who="anna", why="new plan", for_s=60)
+        closed = firstbyte.hold_closed(PRIMARY.name, who="anna", why="new plan")
+        released = firstbyte.release(PRIMARY.name, who="anna", why="new plan")
+        targets = firstbyte.targets()
+        one = firstbyte.targets(PRIMARY.name)
+        moves = firstbyte.moves(PRIMARY.name, limit=2)
+
+    assert [said["state"] for said in (opened, closed, released)] == ["held-open", "held-closed", "closed"]
+    assert 55 < opened["until_s"] <= 60
+    assert 595 < closed["until_s"] <= 600
+    assert (len(targets["targets"]), len(one["targets"])) == (3, 1)
+    assert [move["why"] for move in moves] == ["released by hand, anna: new plan", "by hand, anna: new plan"]
+
+
+def test_a_token_comes_from_the_caller_or_the_environment(guarded: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTBYTE_URL", f"{guarded}/")
+    with Firstbyte() as stranger, pytest.raises(DoorRefusedError, match="valid token") as refusal:
+        stranger.report(**good("a"))
+    monkeypatch.setenv("FIRSTBYTE_TOKEN", "agent-secret\n")
+    with Firstbyte() as agent, Firstbyte(token="admin-secret") as admin:
+        assert agent.report(**good("a")) == "ok"
+        with pytest.raises(DoorRefusedError, match="an agent's token may report only"):
+            agent.hold_open(PRIMARY.name, who="anna", why="new plan")
+        assert admin.hold_open(PRIMARY.name, who="anna", why="new plan")["state"] == "held-open"
+
+    assert refusal.value.status == 401
+    assert "secret" not in repr(admin)
+
+
+def test_a_problem_is_said_in_its_own_words(url: str) -> None:
+    with Firstbyte(url) as firstbyte:
+        with pytest.raises(DoorRefusedError) as no_route:
+            firstbyte.route("codr")
+        with pytest.raises(DoorRefusedError) as no_fact:
+            firstbyte.report(**good("a"), text="psst")
+
+    assert (no_route.value.status, str(no_route.value)) == (
+        404,
+        "there is no route 'codr'; there are: coder, reviewer",
+    )
+    assert str(no_fact.value).startswith("'text' is not a fact of an answer")
+
+
+def test_a_door_where_nobody_answers_is_gone() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    with Firstbyte(url) as firstbyte, pytest.raises(DoorGoneError, match=rf"^nothing answers at {url} .*FIRSTBYTE_URL"):
+        firstbyte.route("coder")
+
+
+def test_a_door_that_is_silent_is_gone_within_the_limit() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with Firstbyte(url, timeout_s=0.05) as firstbyte, pytest.raises(DoorGoneError, match="doesn't answer in time"):
+            firstbyte.route("coder")
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "127.0.0.1:8642", "http://[", "http://127.0.0.1:port"])
+def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
+    with pytest.raises(DoorGoneError, match=r"address|nothing answers"), Firstbyte(url) as firstbyte:
+        firstbyte.route("coder")
+
+
+@pytest.mark.parametrize(
+    "body", [pytest.param(b"hello", id="no JSON"), pytest.param(b"[]", id="no object"), pytest.param(b"{}", id="other")]
+)
+def test_another_service_at_the_address_is_told_apart(body: bytes) -> None:
+    def answer_one(listener: socket.socket) -> None:
+        line, _ = listener.accept()
+        with line:
+            line.recv(65_536)
+            line.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        other = threading.Thread(target=answer_one, args=(listener,))
+        other.start()
+        with (
+            Firstbyte(f"http://127.0.0.1:{listener.getsockname()[1]}") as firstbyte,
+            pytest.raises(DoorRefusedError, match=r"is not Firstbyte$"),
+        ):
+            firstbyte.route("coder")
+        other.join(10)
+
+
+def test_no_proxy_is_asked_for_an_address_on_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+
+    with Firstbyte(url) as firstbyte:
+        assert firstbyte.route("coder").role == "primary"
+
+
+def test_what_a_newer_service_says_besides_is_left_out(url: str) -> None:
+    said = httpx.get(f"{url}/route?route=coder", trust_env=False).json()
+
+    assert Decision.read({**said, "session": "new"}) == Decision.read(said)
+
+
+def test_a_head_is_a_get_without_its_body(url: str) -> None:
+    answer = httpx.head(f"{url}/route?route=coder", trust_env=False)
+
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert int(answer.headers["content-length"]) > 100
+
+
+def test_an_agent_needs_httpx_alone() -> None:
+    """The client in a process whose imports of the service's packages fail."""
+    code = (
+        "import sys\n"
+        "for name in ('fastapi', 'starlette', 'pydantic', 'redis', 'uvicorn', 'yaml', 'apscheduler'):\n"
+        "    sys.modules[name] = None\n"
+        "import breaker.client\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[1], timeout=30)
