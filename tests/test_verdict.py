@@ -160,10 +160,24 @@ CASES = [
         id="a loop given up",
     ),
     pytest.param(good(squeeze=0.05), Verdict.OK, OK, id="a bitmap that was asked for"),
+    pytest.param(good(squeeze=0.1, finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="hardly a loop"),
     pytest.param(good(squeeze=0.5, finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="prose until the limit"),
     # limits
     pytest.param(good(finish=Finish.LENGTH, max_tokens=50), Verdict.LENGTH, CALLER, id="the caller's limit"),
     pytest.param(good(finish=Finish.LENGTH, max_tokens=52), Verdict.LENGTH, CALLER, id="nearly the caller's limit"),
+    pytest.param(
+        good(finish=Finish.LENGTH, max_tokens=100, completion_tokens=95),
+        Verdict.LENGTH,
+        CALLER,
+        id="just near the limit",
+    ),
+    pytest.param(good(max_tokens=50), Verdict.OK, OK, id="done as the limit came"),
+    pytest.param(
+        good(finish=Finish.LENGTH, prompt_tokens=2_000, completion_tokens=48),
+        Verdict.LENGTH,
+        FAILURE,
+        id="the smallest full window",
+    ),
     pytest.param(good(finish=Finish.LENGTH, max_tokens=500), Verdict.LENGTH, FAILURE, id="the provider's limit"),
     pytest.param(good(finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="a limit nobody knows"),
     pytest.param(
@@ -191,6 +205,10 @@ CASES = [
     pytest.param(
         good(phrase="x", deltas=1, text_chars=21), Verdict.GATEWAY_TEXT, UNKNOWN, id="a short phrase in one piece"
     ),
+    pytest.param(
+        good(phrase="x", deltas=1, text_chars=40), Verdict.GATEWAY_TEXT, FAILURE, id="a phrase just long enough"
+    ),
+    pytest.param(good(phrase="x", prompt_tokens=0), Verdict.GATEWAY_TEXT, UNKNOWN, id="a phrase, half counted"),
     pytest.param(good(phrase="x"), Verdict.GATEWAY_TEXT, UNKNOWN, id="a phrase alone"),
     pytest.param(
         good(phrase="x", marks_sent=3, marks_returned=3), Verdict.GATEWAY_TEXT, UNKNOWN, id="a phrase with the marks"
@@ -209,6 +227,11 @@ CASES = [
     ),
     pytest.param(good(prompt_bytes=30_000, prompt_tokens=2_049), Verdict.OK, OK, id="half a window and one"),
     pytest.param(good(prompt_bytes=20_000, prompt_tokens=2_050), Verdict.OK, OK, id="half a window by chance"),
+    pytest.param(good(prompt_tokens=450), Verdict.OK, OK, id="just enough tokens for the prompt"),
+    pytest.param(
+        good(prompt_bytes=4_000, prompt_tokens=2), Verdict.UNPROCESSED, FAILURE, id="just enough of a prompt to tell"
+    ),
+    pytest.param(good(prompt_bytes=20_500, prompt_tokens=2_050), Verdict.OK, OK, id="half a window at the edge"),
     pytest.param(good(marks_sent=3, marks_returned=2), Verdict.UNPROCESSED, FAILURE, id="a mark is missing"),
     pytest.param(good(marks_sent=3, marks_returned=3), Verdict.OK, OK, id="all marks are there"),
     pytest.param(good(marks_sent=3), Verdict.OK, OK, id="marks that nobody looked for"),

@@ -145,6 +145,7 @@ def test_an_event_called_error_is_one() -> None:
             Fault.QUOTA,
             id="500 for want of credit",
         ),
+        pytest.param(400, {"anything": 1}, Fault.OTHER, id="400 without an error"),
         pytest.param(500, {"anything": 1}, Fault.OTHER, id="500 without an error"),
     ],
 )
@@ -163,6 +164,11 @@ def test_errors_within_errors_are_read_to_a_depth() -> None:
         body = {"error": body}
 
     assert fault_in(body) is Fault.OTHER
+    for _ in range(5):
+        inner = body["error"]
+        assert isinstance(inner, dict)
+        body = inner
+    assert fault_in(body) is Fault.QUOTA
 
 
 _NAMES = [

@@ -239,6 +239,10 @@ def test_marks_in_thoughts_dont_count() -> None:
     assert (answer.marks_returned, judge(answer).verdict) == (0, Verdict.UNPROCESSED)
 
 
+def test_blanks_around_the_text_dont_count_and_blanks_within_do() -> None:
+    assert read(CHAT, sse(*text("\n", " a ", " ", "b ", "\n"))).text_chars == 4
+
+
 NOTICE = "[OmniRoute] Upstream returned an empty response. Please retry."
 
 
@@ -283,7 +287,8 @@ def test_repetition_squeezes_and_prose_does_not() -> None:
     assert (read(CHAT, sse(*text(*["no way "] * 600))).squeeze or 1) < 0.05
     assert (read(CHAT, sse(chunk({"reasoning": "no way " * 600}))).squeeze or 1) < 0.05
     assert (read(CHAT, sse(*text(*words))).squeeze or 0) > 0.3
-    assert read(CHAT, sse(*text("no way " * 100))).squeeze is None
+    assert read(CHAT, sse(*text("x" * 999))).squeeze is None
+    assert read(CHAT, sse(*text("x" * 1000))).squeeze is not None
 
 
 @pytest.mark.parametrize(
