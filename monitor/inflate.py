@@ -17,30 +17,28 @@ class Inflater:
 
     def __init__(self, encoding: str) -> None:
         self._name = encoding.strip().lower()
-        self._inflate = _inflate(self._name)
+        self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if self._name in ("gzip", "x-gzip") else None
+        self._head = b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The bytes behind these, at most `PIECE` at a time. Raises BrokenEncodingError."""
+        if self._name == "deflate" and self._inflate is None:
+            data = self._head = self._head + data
+            if len(data) < 2:
+                return
+            self._inflate = _deflate(data)
         if self._inflate is None:
             yield data
             return
         while data:
-            yield self._piece(data)
+            try:
+                yield self._inflate.decompress(data, PIECE)
+            except zlib.error:
+                raise BrokenEncodingError from None
             data = self._inflate.unconsumed_tail
 
-    def _piece(self, data: bytes) -> bytes:
-        assert self._inflate is not None
-        try:
-            return self._inflate.decompress(data, PIECE)
-        except zlib.error:
-            if self._name != "deflate":
-                raise BrokenEncodingError from None
-        # Some servers mean the bare stream by "deflate", others the one in zlib's wrapping.
-        self._name, self._inflate = "bare", zlib.decompressobj(-zlib.MAX_WBITS)
-        return self._piece(data)
 
-
-def _inflate(name: str) -> "zlib._Decompress | None":
-    if name in ("gzip", "x-gzip"):
-        return zlib.decompressobj(zlib.MAX_WBITS | 16)
-    return zlib.decompressobj() if name == "deflate" else None
+def _deflate(head: bytes) -> "zlib._Decompress":
+    """Some servers mean the bare stream by "deflate", others the one in zlib's wrapping (RFC 1950, section 2.2)."""
+    wrapped = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2], "big") % 31 == 0
+    return zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)

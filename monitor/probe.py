@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 # An answer larger than this is broken off: ten minutes at 60 tokens a second come to some 11 MB.
 MAX_BODY = 64 * 1024 * 1024
-# After the end of an answer, so long for the token counts and for the end of the body.
+# After the end of an answer, so long (or silence_s, if that is less) for the token counts and for the end of the body.
 END_GRACE_S = 5.0
-# After a status that is itself an error, so long for the body that explains it.
+# After a status that is itself an error, so long (or silence_s) for the body that explains it.
 ERROR_BODY_S = 10.0
 
 Late = Callable[[Answer], Awaitable[object]]
@@ -125,7 +125,7 @@ class _Attempt:
             if self._limit.expired():
                 return Ended.COMPLETE if self._reading.finished else Ended.SILENCE
             return self._broken(error)
-        except (httpx.HTTPError, httpx.InvalidURL, BrokenEncodingError, OSError, UnicodeError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, BrokenEncodingError, OSError) as error:
             return self._broken(error)
 
     def _broken(self, error: Exception) -> Ended:
@@ -133,6 +133,10 @@ class _Attempt:
         return Ended.UNREACHABLE if self._headers_s is None else Ended.RESET
 
     async def _exchange(self, client: httpx.AsyncClient, headers: Mapping[str, str]) -> Ended:
+        # httpx would refuse such a key too, but with the key in its debug log.
+        if not all(value.isascii() and value.isprintable() for value in headers.values()):
+            _log.warning("the key for %s holds a line break or another character that can't be sent", self._target)
+            return Ended.UNREACHABLE
         response = await self._ask(client, headers)
         try:
             self._headers_s = self._elapsed()
@@ -176,7 +180,7 @@ class _Attempt:
 
     def _end_within(self, seconds: float) -> None:
         self._ending = True
-        self._limit.reschedule(asyncio.get_running_loop().time() + seconds)
+        self._limit.reschedule(asyncio.get_running_loop().time() + min(seconds, self._policy.silence_s))
 
     # The limits on silence
 
