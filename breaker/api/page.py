@@ -15,7 +15,7 @@ from breaker.api import marks, shapes, words
 from breaker.api.notices import Notice
 from breaker.api.words import Headline
 from breaker.circuit import Move, State
-from breaker.log import Entry, weigh
+from breaker.log import Entry, Weight, weigh
 from breaker.route import Decision, Role
 from breaker.switchboard import Standing, newest
 from breaker.target import Target

@@ -162,3 +162,18 @@ async def test_a_refused_request_is_not_read(app: FastAPI) -> None:
     await app(scope, receive, send)  # type: ignore[arg-type] # plain dicts are what servers hand in
 
     assert sent[0]["status"] == 403
+
+
+async def test_a_servers_own_messages_pass(app: FastAPI) -> None:
+    asked = iter(({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}))
+    sent: list[str] = []
+
+    async def receive() -> dict[str, str]:
+        return next(asked)
+
+    async def send(message: dict[str, str]) -> None:
+        sent.append(message["type"])
+
+    await app({"type": "lifespan", "state": {}}, receive, send)  # type: ignore[arg-type] # plain dicts are what servers hand in
+
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]

@@ -127,6 +127,7 @@ def test_a_full_page_says_all_of_it() -> None:
         "half open, in use",
         "being tested",
         "52 s over 40 s",
+        "ok, too slow",
         "zai/glm-5.3-flash was taken out, slow",
         "2 in a row",
     ):
