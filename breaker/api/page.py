@@ -144,10 +144,11 @@ def _last_answer(standing: Standing, now: float) -> str:
     entry = newest(standing.log)
     if entry is None:
         return '<span class="quiet">not asked yet</span>'
-    bad = weigh(entry, standing.policy).bad
-    word = f"{entry.verdict.value.replace('_', ' ')}{_status(entry.answer)}"
+    weight = weigh(entry, standing.policy)
+    slow = ", too slow" if weight is Weight.SLOW else ""
+    word = f"{entry.verdict.value.replace('_', ' ')}{_status(entry.answer)}{slow}"
     return (
-        f"<span{' class=bad' if bad else ''}>{escape(word)}</span>"
+        f"<span{' class=bad' if weight.bad else ''}>{escape(word)}</span>"
         f'<span class="quiet">{entry.answer.source.value}, {_ago(entry, now)}</span>'
     )
 
