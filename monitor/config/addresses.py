@@ -93,8 +93,8 @@ def _as_ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _split(text: str) -> SplitResult | Unfit:
-    if re.search(r"[\s\x00-\x1f\x7f]", text):
-        return Unfit("has blanks in it", "write it without")
+    if re.search(r"[^\x21-\x7e]", text):
+        return Unfit("has blanks or special characters in it", "write it without; a host's name as it is looked up")
     try:
         parts = urlsplit(text)
         sound = parts.port != 0

@@ -164,7 +164,7 @@ def _routes(root: Branch, plans: list[TargetPlan], faults: Faults) -> tuple[Rout
             meant.add(_check_step(name, leaf, named, targets, faults))
             named.setdefault(leaf.value, leaf)
         routes.append(Route(name=name, targets=tuple(targets[target] for target in named if target in targets)))
-    if rows and not root.branch("routes").broken:
+    if rows and not root.branch("routes").broken and all(row.whole for _, row in rows):
         _check_unrouted(root.branch("providers"), targets, meant, faults)
     return tuple(routes)
 

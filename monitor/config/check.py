@@ -20,10 +20,11 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The values of a list that fit."""
+    """The values of a list that fit; `whole` when all did."""
 
     leaves: list[Leaf]
     place: Place
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +162,9 @@ class _Check:
             return None
         if not node.items:
             self._faults.add(node.place, f"{label} is empty", f"name at least one {listing.holds.words.split()[-1]}")
-        leaves = [self._leaf(listing.holds, item, f"{label}: {listing.holds.words}") for item in node.items]
-        return Row([leaf for leaf in leaves if leaf], node.place)
+        found = [self._leaf(listing.holds, item, f"{label}: {listing.holds.words}") for item in node.items]
+        leaves = [leaf for leaf in found if leaf]
+        return Row(leaves, node.place, whole=len(leaves) == len(found))
 
     def _table(self, node: Node, label: str, example: str) -> Table | None:
         if isinstance(node, Table):

@@ -102,8 +102,10 @@ _HINTS = {
     "has no meaning": "remove it; a text that begins with ! needs quotes",
     "levels": "a configuration needs no more than six",
     "cannot start any token": "put the text between quotes",
+    "an escape": "look for a backslash between double quotes, and double it or use single quotes",
     "special characters": "remove the character; it can't be seen in most editors",
 }
+_PROBLEM_SHOWN = 120
 _OTHER_HINT = "look at this line and the one before it"
 
 
@@ -133,20 +135,25 @@ class _Reading:
         try:
             return yaml.compose(text, Loader=_Loader)
         except MarkedYAMLError as error:
-            raise self._syntax(error.problem or "", error.problem_mark or error.context_mark) from None
+            raise self._syntax(error) from None
+        except (ValueError, OverflowError):
+            # An escape such as "\U00110000" names a character that can't be.
+            raise self._syntax_at(Place(self._source), "an escape is not a character") from None
         except ReaderError as error:
             place = place_after(self._source, text[: error.position])
             raise self._syntax_at(
                 place, f"special characters are not allowed (U+{ord(text[error.position]):04X})"
             ) from None
 
-    def _syntax(self, problem: str, mark: Mark | None) -> ConfigError:
-        return self._syntax_at(self._place(mark) if mark else Place(self._source), problem)
+    def _syntax(self, error: MarkedYAMLError) -> ConfigError:
+        began, here = error.context_mark, error.problem_mark
+        since = f" (what began in line {began.line + 1})" if began and here and began.line < here.line else ""
+        return self._syntax_at(self._place(here) if here else Place(self._source), error.problem or "", since)
 
-    def _syntax_at(self, place: Place, problem: str) -> ConfigError:
+    def _syntax_at(self, place: Place, problem: str, since: str = "") -> ConfigError:
         hint = next((hint for sign, hint in _HINTS.items() if sign in problem), _OTHER_HINT)
-        said = "it says something that may be a key (not shown)" if may_be_key(problem) else problem
-        return unreadable(place, f"this is not YAML: {said.removeprefix('but ')}", hint)
+        said = "it says something that may be a key (not shown)" if may_be_key(problem) else problem[:_PROBLEM_SHOWN]
+        return unreadable(place, f"this is not YAML: {said.removeprefix('but ')}", hint + since)
 
     def _place(self, mark: Mark) -> Place:
         return Place(self._source, mark.line + 1, mark.column + 1)

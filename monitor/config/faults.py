@@ -17,9 +17,10 @@ _KEPT = 1_000
 _COMPARED = 300
 
 _LOOKS_LIKE_A_KEY = re.compile(
-    r"(?i)\b(sk|pk|rk|gsk|xai|hf|ghp|aiza|bearer)[-_ ]?[a-z0-9_-]{12,}|(?=[a-z0-9]*\d)(?=\d*[a-z])[a-z0-9]{24,}"
+    r"(?i)\b(sk|pk|rk|gsk|xai|hf|ghp|aiza|bearer)[-_ ]?[a-z0-9_-]{12,}|(?<![a-z0-9])(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{24,}"
 )
 _TEXT_SHOWN = 60
+_TEXT_READ = 4 * _TEXT_SHOWN
 
 
 class Place(NamedTuple):
@@ -107,13 +108,14 @@ class Faults:
             raise ConfigError(sorted(self._found, key=_order), self._more)
 
 
-def _order(fault: Fault) -> tuple[bool, int, int]:
-    return (not fault.place.line, fault.place.line, fault.place.column)
+def _order(fault: Fault) -> tuple[bool, int, int, str]:
+    source, line, column = fault.place
+    return (not line, line, column, "" if line else source)
 
 
 def may_be_key(text: str) -> bool:
-    """Whether a text looks as keys of providers do."""
-    return bool(_LOOKS_LIKE_A_KEY.search(text))
+    """Whether a text looks as keys of providers do, as far as a message would show it."""
+    return bool(_LOOKS_LIKE_A_KEY.search(text[:_TEXT_READ]))
 
 
 def shown(text: str) -> str:
@@ -121,4 +123,4 @@ def shown(text: str) -> str:
     if may_be_key(text):
         return "(not shown: it may be a key)"
     short = text if len(text) <= _TEXT_SHOWN else f"{text[: _TEXT_SHOWN - 1]}…"
-    return json.dumps(short, ensure_ascii=False)
+    return json.dumps(short, ensure_ascii=False).encode(errors="backslashreplace").decode()

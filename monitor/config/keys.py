@@ -18,7 +18,7 @@ def _target(name: str) -> str | Unfit:
     provider, slash, model = name.partition("/")
     if slash and PROVIDER_NAME.fullmatch(provider) and MODEL_NAME.fullmatch(model):
         return name
-    return Unfit(f"is {shown(name)}, not written as provider/model", "write it as in providers: zai/glm-5.3-flash")
+    return Unfit(f"is {shown(name)}, not written as provider/model", "write both, such as zai/glm-5.3-flash")
 
 
 VARIABLE = text("the name of an environment variable", variable)

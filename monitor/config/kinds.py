@@ -36,10 +36,13 @@ def number(low: float = -math.inf, high: float = math.inf, *, whole: bool = Fals
         value = _number(scalar, whole=whole, words=words, seconds=unit == "seconds")
         if isinstance(value, Unfit) or low <= value <= high:
             return value
-        bounds = f"from {low:,g} to {high:,g}" if math.isfinite(high) else f"from {low:,g} up"
-        return Unfit(f"is {scalar.text}", f"choose {words} {bounds.replace(',', '_')}")
+        return Unfit(f"is {scalar.text}", f"choose {words} from {_written(low)} to {_written(high)}")
 
     return Kind(words=words, read=read)
+
+
+def _written(bound: float) -> str:
+    return f"{bound:_.0f}" if bound == int(bound) else f"{bound:f}".rstrip("0")
 
 
 def _number(scalar: Scalar, *, whole: bool, words: str, seconds: bool) -> float | Unfit:
@@ -47,9 +50,8 @@ def _number(scalar: Scalar, *, whole: bool, words: str, seconds: bool) -> float 
     if not scalar.plain and _DECIMAL.fullmatch(text):
         return Unfit(f"is the text {shown(text)}, not {words}", "remove the quotes")
     if _OTHER_BASES.fullmatch(text):
-        return Unfit(
-            f"is {shown(text)}, which YAML reads as another number", "write it in decimal, without leading zeros"
-        )
+        remedy = "as one number, without a colon" if ":" in text else "in decimal, without leading zeros"
+        return Unfit(f"is {shown(text)}, which YAML reads as another number", f"write it {remedy}")
     if len(text) > _MAX_DIGITS or not (_WHOLE if whole else _DECIMAL).fullmatch(text):
         return _no_number(text, words=words, seconds=seconds)
     value = int(text) if whole else float(text)
@@ -60,8 +62,12 @@ def _no_number(text: str, *, words: str, seconds: bool) -> Unfit:
     wrong = f"is {shown(text)}, not {words}"
     if match := _WITH_UNIT.fullmatch(text):
         return Unfit(wrong, f"write it without a unit{_in_seconds(*match.groups()) if seconds else ''}")
-    if re.fullmatch(r"\d{1,3}([,'_ ]\d+)+", text):
+    if re.fullmatch(r"\d{1,3}(_\d+|[,' ]\d{3})+", text):
         return Unfit(wrong, f"write {re.sub('[^0-9]', '', text)}; only _ may stand between thousands")
+    if re.fullmatch(r"\d+,\d+", text):
+        return Unfit(wrong, f"write {text.replace(',', '.')}, with a point")
+    if text.isdecimal():
+        return Unfit(wrong, "choose a smaller one")
     if re.fullmatch(r"\d+\.\d+", text):
         return Unfit(wrong, "leave out the fraction")
     return Unfit(wrong, "write digits, without quotes or a unit")
