@@ -94,14 +94,14 @@ def test_file_of_the_largest_size_is_judged_whatever_is_in_it(tmp_path: Path, te
     assert _faults(tmp_path / "f.yaml", text).startswith("F")
 
 
-@pytest.mark.parametrize("sign", ["a", "1", "_1", ":1", ",1", "a1", "A1", "-", ".", "/", "@", "$"])
+@pytest.mark.parametrize("sign", ["a", "1", "_1", ":1", ",1", "a1", "A1", "-", ".", "@"])
 @pytest.mark.parametrize(
     "before",
     [
-        "policy: {slow_s: ",
-        "policy: {slow_row: ",
-        "door: {host: ",
-        "door: {agent_token_env: ",
+        "policy:\n slow_s: ",
+        "policy:\n slow_row: ",
+        "door:\n host: ",
+        "door:\n agent_token_env: ",
         "store: redis://",
         "x: *",
     ],
@@ -325,7 +325,17 @@ def test_no_token_is_asked_for_on_loopback(tmp_path: Path, host: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("30", 30), ("30.5", 30.5), (".5", 0.5), ("3e1", 30), ("+30", 30), ("1_00", None), ("e5", None), ("-", None)],
+    [
+        ("30", 30),
+        ("30.5", 30.5),
+        (".5", 0.5),
+        ("3e1", 30),
+        ("+30", 30),
+        ("1_00", None),
+        ("e5", None),
+        ("-", None),
+        ("1.2.3s", None),
+    ],
 )
 def test_number_is_read_as_people_mean_it(tmp_path: Path, text: str, value: float | None) -> None:
     path = tmp_path / "f.yaml"

@@ -17,7 +17,8 @@ _KEPT = 1_000
 _COMPARED = 300
 
 _LOOKS_LIKE_A_KEY = re.compile(
-    r"(?i)\b(sk|pk|rk|gsk|xai|hf|ghp|aiza|bearer)[-_ ]?[a-z0-9_-]{12,}|(?<![a-z0-9])(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{24,}"
+    r"(?i)\b(sk|pk|rk|gsk|xai|hf|ghp|aiza|bearer)[-_ ]?[a-z0-9_-]{12,}"  # a prefix that providers use
+    r"|(?<![a-z0-9])(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{24,}"  # letters and digits in one long piece
 )
 _TEXT_SHOWN = 60
 _TEXT_READ = 4 * _TEXT_SHOWN
