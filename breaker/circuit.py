@@ -295,8 +295,9 @@ def _told(run: list[Entry], policy: Policy, *, all_slow: bool) -> str:
     """What a row was, in plain words."""
     each = ", ".join(_told_one(entry) for entry in run)
     if all_slow:
-        return f"{len(run)} in a row with no first byte within {policy.slow_s:g} s: {each}"
-    return f"{len(run)} bad answers in a row: {each}"
+        row_of = f"{len(run)} in a row with " if len(run) > 1 else ""
+        return f"{row_of}no first byte within {policy.slow_s:g} s: {each}"
+    return f"{len(run)} bad answers in a row: {each}" if len(run) > 1 else f"a bad answer: {each}"
 
 
 def _told_one(entry: Entry) -> str:

@@ -52,7 +52,7 @@ class ProbeShape:
     """
 
     prompt_tokens: int = 9_000
-    max_tokens: int = 256
+    max_tokens: int = 2_048
     stable_prefix: bool = False
     skip_when_fresh: bool = False
     fresh_connection: bool = True

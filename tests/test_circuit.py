@@ -152,6 +152,11 @@ def test_one_bad_probe_while_half_open_opens_it_for_another_hold() -> None:
 
     assert (move.before, move.after, move.cause) == (State.HALF_OPEN, State.OPEN, Cause.ERRORS)
     assert move.circuit.open_until == 2205.0
+    assert move.why == "a bad answer: http_error (500) (probe)"
+
+
+def test_one_slow_probe_while_half_open_says_so_in_the_singular() -> None:
+    assert moved(OPEN, probes(slow(1605)), 1605.0).why.startswith("no first byte within 40 s: ")
 
 
 def test_a_bad_probe_that_counted_during_the_hold_does_not_open_it_again() -> None:

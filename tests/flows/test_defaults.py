@@ -1,0 +1,57 @@
+"""The real limits, unscaled, against providers that hang: these wait for minutes, side by side."""
+
+import asyncio
+import time
+from pathlib import Path
+
+from breaker.answer import Part
+from breaker.circuit import Cause, Move
+from breaker.policy import Policy
+from breaker.switchboard import Judged
+from monitor.daemon import Ears
+from monitor.simulator import Simulator
+from tests.service import plan, running, settings, until
+
+_STARTS = "firstbyte_probe_start_delay_seconds_"
+HANGING = {"mute/m": "never_answers", "polite/m": "headers_only", "chatty/m": "comments_only"}
+
+
+async def test_silence_opens_41_s_after_the_second_request_began_whatever_keeps_it_company(tmp_path: Path) -> None:
+    """No headers, headers alone, comments alone: all are silence, and none of them waits for its time-out."""
+    moves: dict[str, tuple[float, Move]] = {}
+    judged: list[Judged] = []
+    ears = Ears(judged=(judged.append,), moved=(lambda t, m: moves.setdefault(t, (time.monotonic(), m)),))
+    async with Simulator({**HANGING, "well/m": "healthy"}) as providers:
+        plans = [plan(providers, name, Policy()) for name in (*HANGING, "well/m")]
+        async with running(settings(plans, tmp_path), ears=ears) as service:
+            await until(lambda: len(moves) == len(HANGING), within_s=115, what="all three are open")
+            asked = {name: [a.asked_at for a in providers.asked(name).attempts] for name in HANGING}
+            said = await service.route()
+
+    for name in HANGING:
+        when, move = moves[name]
+        assert move.cause is Cause.SLOW
+        assert 39.9 <= when - asked[name][1] <= 41.0
+    assert said["target"] == "well/m"
+    late = [j for j in judged if j.answer.part is Part.LATE]
+    assert all(abs(j.answer.seconds - 40.0) < 0.2 for j in late)
+
+
+async def test_one_hanging_one_slow_and_one_refusing_target_delay_no_other_probe(tmp_path: Path) -> None:
+    """Twenty targets, each asked every five seconds: the metrics say that every probe starts within a second."""
+    policy = Policy(interval_s=5, jitter_s=0.5, slow_s=3, silence_s=20, confirm_s=0.5, half_open_s=2, hold_s=30)
+    names = [f"p{i}/m" for i in range(20)]
+    told = {**dict.fromkeys(names, "healthy"), "p0/m": "never_answers", "p1/m": "first_byte_after,after_s=4"}
+    told["p2/m"] = "refused"
+    async with Simulator(told) as providers:
+        plans = [plan(providers, name, policy) for name in names]
+        async with running(settings(plans, tmp_path)) as service:
+            await asyncio.wait_for(asyncio.gather(*(providers.until_asked(n, 5) for n in names[3:])), timeout=60)
+            metrics = (await service.client.get("/metrics")).text
+
+    starts = [line.rsplit(" ", 1) for line in metrics.splitlines() if line.startswith(_STARTS)]
+    counted = {key.removeprefix(_STARTS): float(value) for key, value in starts}
+    for name in names[3:]:
+        labels = f'model="m",provider="{name.partition("/")[0]}"'
+        assert counted[f"count{{{labels}}}"] >= 5
+        assert counted[f'bucket{{le="1.0",{labels}}}'] == counted[f"count{{{labels}}}"]
