@@ -12,6 +12,10 @@ from tests.store_server import BINARIES, StoreServer
 __all__ = ["folder", "server", "store", "store_url"]
 
 
+# For tests of anything but the limit: a busy machine shall fail none of them.
+PATIENT_S = 5.0
+
+
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder whose path is short enough for a Unix socket on every system; pytest's own may be too long."""
@@ -46,6 +50,6 @@ def store_url(server: StoreServer) -> str:
 @pytest.fixture
 async def store(store_url: str) -> AsyncIterator[RedisStore]:
     """An empty store, closed after the test."""
-    made = RedisStore.from_url(store_url)
+    made = RedisStore.from_url(store_url, limit_s=PATIENT_S)
     yield made
     await made.close()

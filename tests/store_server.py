@@ -69,6 +69,6 @@ class StoreServer:
             try:
                 asking.connect(str(self.socket))
                 asking.sendall(b"PING\r\n")
-                return asking.recv(8) != b""
+                return asking.recv(8).startswith(b"+")
             except OSError:
                 return False

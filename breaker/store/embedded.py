@@ -24,7 +24,6 @@ class EmbeddedStore:
     def __init__(self, data: Path) -> None:
         self._data = data.expanduser().resolve()
         self._users = Lock(self._data / "users.lock")
-        self._turn = Lock(self._data / "start.lock")
         self._server: Server | None = None
         self._socket = self._data
 
@@ -47,6 +46,8 @@ class EmbeddedStore:
         if await self._server.pulse() is Pulse.ANSWERS:
             return
         async with self._alone():
+            if find_socket(self._data) != self._socket:
+                raise EmbeddedStoreError(f"the folder of {self._socket} was taken by somebody else; start anew")
             await self._server.raise_up(find_binary())
 
     async def stop(self) -> None:
@@ -65,12 +66,13 @@ class EmbeddedStore:
     @contextlib.asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
         """One process at a time starts or ends the server of a folder."""
+        turn = Lock(self._data / "start.lock")
         try:
             self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
-            async with self._turn.held(_TURN_S):
+            async with turn.held(_TURN_S):
                 yield
         except TimeoutError:
-            raise EmbeddedStoreError(f"another process has kept {self._turn} for {_TURN_S:g} s; end it") from None
+            raise EmbeddedStoreError(f"another process has kept {turn} for {_TURN_S:g} s; end it") from None
         except OSError as error:
             raise EmbeddedStoreError(
                 f"the data folder {self._data} can't be used: {error.strerror};"

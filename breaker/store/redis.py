@@ -7,21 +7,19 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Self, TypeVar, cast
-from urllib.parse import unquote, urlsplit
 
-from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
-from breaker.errors import StoreError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.log import Entry, Log
 from breaker.store import codec
 from breaker.store.contract import Reading
 from breaker.store.limit import within
+from breaker.store.pool import Pool, place_of
 from breaker.store.script import APPLY, RECORD
 from breaker.store.trouble import translated
 from breaker.verdict import Judgement
@@ -31,8 +29,9 @@ _T = TypeVar("_T")
 
 CHANNEL = "firstbyte:moves"
 LIMIT_S = 0.1
-# Calls that the server answers at one time; further ones queue here.
-_CALLS = 16
+# Calls under way at one time; further ones queue here. More wouldn't be quicker: they'd share our one processor, and
+# each would spend its limit on the others' work.
+_CALLS = 8
 # Further connections, for those that follow the announcements.
 _LISTENERS = 4
 _GARBAGE_S = 30 * 86_400
@@ -43,38 +42,24 @@ class RedisStore:
     """The store on a Redis or Valkey server, with a limit of its own on every call.
 
     The limit counts from the moment when a call is sent, connecting included; there are no retries. Calls beyond
-    sixteen at one time queue; when the server gives no answer to one, those that queue behind it fail with it.
+    eight at one time queue; when the server gives no answer to one, those that queue behind it fail with it.
     """
 
-    def __init__(self, pool: ConnectionPool, place: str, limit_s: float) -> None:
+    def __init__(self, pool: Pool, place: str, limit_s: float) -> None:
         self._pool = pool
         self._server = Redis(connection_pool=pool)
         self._limit_s = limit_s
         self._calls = asyncio.Semaphore(_CALLS)
         self._failures = 0
+        self._last_failure = ""
         self._told_unreadable = False
         self.place = place  # where the server is, as an error may show it
 
     @classmethod
     def from_url(cls, url: str, *, limit_s: float = LIMIT_S) -> Self:
         """The store at a redis://, rediss:// or unix:// URL; connects with the first call. StoreError for a bad URL."""
-        try:
-            place = _place(url)
-            pool = ConnectionPool.from_url(
-                url,
-                retry=Retry(NoBackoff(), 0),
-                socket_timeout=None,
-                socket_connect_timeout=limit_s,
-                health_check_interval=0,
-                decode_responses=True,
-                encoding_errors="replace",
-                protocol=2,
-            )
-        except (ValueError, TypeError):
-            # The library's own words quote the URL, and a URL may hold a password.
-            raise StoreError("the store's URL can't be read; it starts with redis://, rediss:// or unix://") from None
-        pool.max_connections = _CALLS + _LISTENERS
-        return cls(pool, place, limit_s)
+        pool = Pool.at(url, connections=_CALLS + _LISTENERS, limit_s=limit_s)
+        return cls(pool, place_of(url), limit_s)
 
     # The contract
 
@@ -186,7 +171,7 @@ class RedisStore:
         failures = self._failures
         async with self._calls:
             if failures != self._failures:
-                raise translated(TimeoutError(), self.place)
+                raise StoreGoneError(self._last_failure)
             try:
                 async with within(self._limit_s):
                     return await work()
@@ -194,8 +179,11 @@ class RedisStore:
                 raise self._noted(error) from None
 
     def _noted(self, error: Exception) -> StoreError:
-        self._failures += 1
-        return translated(error, self.place)
+        trouble = translated(error, self.place)
+        if isinstance(trouble, StoreGoneError):
+            self._failures += 1
+            self._last_failure = str(trouble)
+        return trouble
 
     async def _hear(self, ears: PubSub) -> tuple[str, Circuit] | None:
         try:
@@ -221,15 +209,6 @@ class RedisStore:
                 len(found),
             )
         return readable
-
-
-def _place(url: str) -> str:
-    """A URL without its user, password and options."""
-    parts = urlsplit(url)
-    if parts.scheme == "unix":
-        return f"unix://{unquote(parts.path)}"
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or "localhost"
-    return f"{parts.scheme}://{host}:{parts.port or 6379}"
 
 
 def _keys(target: str, *names: str) -> list[str]:

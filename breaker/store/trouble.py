@@ -67,7 +67,7 @@ def _reason(chain: Sequence[BaseException]) -> str:
     """What the operating system said, where it was asked."""
     for said in chain:
         if isinstance(said, OSError) and said.strerror:
-            # asyncio's own words hide the reason; resolvers number theirs below zero.
-            number = said.errno or 0
-            return f": {os.strerror(number) if number > 0 else said.strerror}"
+            # Only asyncio's own words hide the reason behind its number.
+            hidden = said.strerror.startswith("Connect call failed")
+            return f": {os.strerror(said.errno or 0) if hidden else said.strerror}"
     return ""

@@ -9,6 +9,7 @@ import pytest
 
 from breaker.circuit import Cause, Circuit, Held, Move, State, hold
 from breaker.store.redis import CHANNEL, RedisStore
+from tests.fixtures import PATIENT_S
 from tests.store.answers import TARGET, failed, late, probe, record
 from tests.store_server import StoreServer
 
@@ -48,7 +49,7 @@ def before(move: Move) -> Circuit:
 @pytest.fixture
 async def stores(server: StoreServer) -> AsyncIterator[list[RedisStore]]:
     """Sixteen replicas' stores."""
-    made = [RedisStore.from_url(server.url) for _ in range(16)]
+    made = [RedisStore.from_url(server.url, limit_s=PATIENT_S) for _ in range(16)]
     yield made
     for one in made:
         await one.close()

@@ -3,21 +3,26 @@
 import asyncio
 import secrets
 import socket
+import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
+from redis.asyncio import SSLConnection
 
 from breaker.circuit import hold
 from breaker.errors import StoreError, StoreGoneError
-from breaker.store.redis import RedisStore
+from breaker.store.redis import LIMIT_S, RedisStore
+from tests.fixtures import PATIENT_S
 from tests.store.answers import TARGET, good, names, record
 from tests.store_server import BINARIES, StoreServer
 
 # A busy machine adds to every limit.
 SLACK_S = 0.25
+# For tests in which a limit has to pass and other calls have to keep it.
+HASTE_S = 0.5
 
 Call = Callable[[RedisStore], Awaitable[object]]
 
@@ -49,8 +54,8 @@ def own(request: pytest.FixtureRequest, folder: Path) -> Iterator[StoreServer]:
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[RedisStore]:
-    store = RedisStore.from_url(url)
+async def connected(url: str, limit_s: float = PATIENT_S) -> AsyncIterator[RedisStore]:
+    store = RedisStore.from_url(url, limit_s=limit_s)
     try:
         yield store
     finally:
@@ -67,7 +72,7 @@ def quickly(limit_s: float = 0.1) -> Iterator[None]:
 
 @each_call
 async def test_a_frozen_server_costs_a_call_its_limit_and_no_more(own: StoreServer, call: Call) -> None:
-    async with connected(own.url) as store:
+    async with connected(own.url, LIMIT_S) as store:
         await store.ping()
         own.freeze()
 
@@ -78,13 +83,13 @@ async def test_a_frozen_server_costs_a_call_its_limit_and_no_more(own: StoreServ
 async def test_a_server_that_was_frozen_before_the_first_call_costs_no_more(own: StoreServer) -> None:
     own.freeze()
 
-    async with connected(own.url) as store:
+    async with connected(own.url, LIMIT_S) as store:
         with quickly(), pytest.raises(StoreGoneError):
             await store.ping()
 
 
 async def test_calls_that_queue_behind_a_frozen_server_fail_with_the_first(own: StoreServer) -> None:
-    async with connected(own.url) as store:
+    async with connected(own.url, LIMIT_S) as store:
         await store.ping()
         own.freeze()
 
@@ -95,7 +100,7 @@ async def test_calls_that_queue_behind_a_frozen_server_fail_with_the_first(own: 
 
 
 async def test_a_thawed_server_answers_each_call_with_its_own_reply(own: StoreServer) -> None:
-    async with connected(own.url) as store:
+    async with connected(own.url, HASTE_S) as store:
         await asyncio.gather(*(store.spend(f"before{i}", "d", i, 0.0) for i in range(20)))
         own.freeze()
         await asyncio.gather(*(store.spend(f"lost{i}", "d", 1000, 0.0) for i in range(20)), return_exceptions=True)
@@ -108,7 +113,7 @@ async def test_a_thawed_server_answers_each_call_with_its_own_reply(own: StoreSe
 
 
 async def test_an_answer_whose_reply_was_lost_counts_once_when_it_comes_again(own: StoreServer) -> None:
-    async with connected(own.url) as store:
+    async with connected(own.url, HASTE_S) as store:
         await store.ping()
         own.freeze()
         with pytest.raises(StoreGoneError):
@@ -240,12 +245,33 @@ def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url: str) -> No
 
 
 async def test_a_url_cannot_lift_the_limit(own: StoreServer) -> None:
-    async with connected(f"{own.url}?socket_timeout=30&socket_connect_timeout=30&max_connections=1") as store:
+    async with connected(f"{own.url}?socket_timeout=30&socket_connect_timeout=30&max_connections=1", HASTE_S) as store:
         await asyncio.gather(*(store.ping() for _ in range(40)))
         own.freeze()
 
-        with quickly(), pytest.raises(StoreGoneError):
+        with quickly(HASTE_S), pytest.raises(StoreGoneError):
             await store.ping()
+
+
+async def test_connections_over_tls_read_the_certificates_once(server: StoreServer) -> None:
+    async with over_tls(server) as port, connected(f"rediss://127.0.0.1:{port}?ssl_cert_reqs=none") as store:
+        await asyncio.gather(*(store.look(TARGET) for _ in range(60)))
+
+        made = [one for one in store._pool._available_connections if isinstance(one, SSLConnection)]
+
+    assert len(made) > 1
+    assert len({id(one.ssl_context) for one in made}) == 1
+
+
+async def test_a_certificate_that_nobody_signed_is_refused(server: StoreServer) -> None:
+    async with over_tls(server) as port, connected(f"rediss://127.0.0.1:{port}") as store:
+        with pytest.raises(StoreGoneError, match="certificate verify failed"):
+            await store.ping()
+
+
+def test_a_certificate_that_is_not_there_is_named() -> None:
+    with pytest.raises(StoreError, match="certificates can't be used: No such file"):
+        RedisStore.from_url("rediss://127.0.0.1:1?ssl_ca_certs=/no/such/file")
 
 
 async def test_what_a_day_has_cost_adds_up_and_is_kept_for_three_days(store: RedisStore, server: StoreServer) -> None:
@@ -285,6 +311,30 @@ async def first_announcement(store: RedisStore) -> None:
                 await apply(store)
                 await asyncio.sleep(0.01)
         assert (await first)[0] == TARGET
+
+
+@asynccontextmanager
+async def over_tls(server: StoreServer) -> AsyncIterator[int]:
+    """A port at which a server is reached over TLS, with a certificate that nobody signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(Path(__file__).with_name("localhost.pem"))
+
+    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            writer.write(data)
+        writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behind = await asyncio.open_unix_connection(server.socket)
+        await asyncio.gather(pass_on(reader, behind[1]), pass_on(behind[0], writer))
+
+    serving: set[asyncio.Task[None]] = set()
+    listening = await asyncio.start_server(
+        lambda *streams: serving.add(asyncio.ensure_future(serve(*streams))), "127.0.0.1", 0, ssl=context
+    )
+    async with listening:
+        yield listening.sockets[0].getsockname()[1]
+    await asyncio.gather(*serving)
 
 
 def free_port() -> int:

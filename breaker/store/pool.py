@@ -1,0 +1,68 @@
+"""Connections that keep our limits: no retries, no waits of their own, one TLS context for all."""
+
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+from redis.asyncio import ConnectionPool, SSLConnection
+from redis.asyncio.connection import AbstractConnection, RedisSSLContext
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from breaker.errors import StoreError
+
+
+class Pool(ConnectionPool):
+    """Connections to one server, made when they are needed.
+
+    Over TLS they share a context, which is made at once: reading a system's certificates takes longer than a call may.
+    """
+
+    _tls: RedisSSLContext | None = None
+
+    @classmethod
+    def at(cls, url: str, *, connections: int, limit_s: float) -> Self:
+        """Connections to a redis://, rediss:// or unix:// URL. Raises StoreError for one that can't be used."""
+        try:
+            pool = cls.from_url(
+                url,
+                retry=Retry(NoBackoff(), 0),
+                socket_timeout=None,
+                socket_connect_timeout=limit_s,
+                health_check_interval=0,
+                decode_responses=True,
+                encoding_errors="replace",
+                protocol=2,
+            )
+            # The URL's options win over ours; this one must not.
+            pool.max_connections = connections
+            pool.prepare()
+        except (ValueError, TypeError):
+            # The library's own words quote the URL, and a URL may hold a password.
+            raise StoreError("the store's URL can't be read; it starts with redis://, rediss:// or unix://") from None
+        except (OSError, RedisError) as error:
+            raise StoreError(f"the store's certificates can't be used: {getattr(error, 'strerror', error)}") from None
+        return pool
+
+    def make_connection(self) -> AbstractConnection:
+        """A connection that isn't connected yet."""
+        made: AbstractConnection = super().make_connection()  # type: ignore[no-untyped-call] # redis-py leaves it untyped
+        if isinstance(made, SSLConnection) and self._tls is not None:
+            made.ssl_context = self._tls
+        return made
+
+    def prepare(self) -> None:
+        """Read certificates, where there are any to be read. Raises OSError."""
+        first = self.make_connection()
+        if isinstance(first, SSLConnection):
+            first.ssl_context.get()
+            self._tls = first.ssl_context
+
+
+def place_of(url: str) -> str:
+    """A URL without its user, password and options, as an error may show it. Raises ValueError."""
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return f"unix://{unquote(parts.path)}"
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or "localhost"
+    return f"{parts.scheme}://{host}:{parts.port or 6379}"
