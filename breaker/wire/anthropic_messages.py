@@ -50,7 +50,7 @@ def read(event: dict[str, object], tally: Tally) -> bool:
             _read_stop(mapping(event.get("delta")), tally)
             _read_usage(mapping(event.get("usage")), tally)
         case "message_stop":
-            tally.end_mark = True
+            tally.end()
         case "message":
             _read_message(event, tally)
         case _:

@@ -83,8 +83,12 @@ class Reading:
 
     @property
     def finished(self) -> bool:
-        """Whether the answer has come to its end; token counts or an error may follow, so read on to the body's end."""
-        return self._tally.end_mark
+        """Whether the answer has come to its end, as far as is known.
+
+        Token counts or an error may follow, so read on to the body's end; if more of the answer follows, it is False
+        again.
+        """
+        return self._tally.finished
 
     def headers(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]], at_s: float) -> None:
         """The response has begun."""
@@ -186,7 +190,7 @@ class Reading:
     def _take(self, events: Iterable[Event], at_s: float) -> None:
         for event in events:
             if event.data.strip() == self._reader.END_WORD:
-                self._tally.end_mark = True
+                self._tally.end()
             else:
                 self._read(event, at_s)
 

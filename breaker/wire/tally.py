@@ -87,6 +87,7 @@ class Tally:
         self.text = Passage()
         self.reasoning = Passage()
         self.end_mark = False
+        self._parts_at_end = 0
         self.whole = False
         self.finish: Finish | None = None
         self.fault: Fault | None = None
@@ -146,6 +147,16 @@ class Tally:
         else:
             call.arguments += piece.encode(errors="replace")
 
+    def end(self) -> None:
+        """The end mark came."""
+        self.end_mark = True
+        self._parts_at_end = self.parts
+
+    @property
+    def finished(self) -> bool:
+        """Whether the end mark came and nothing of the model's since: some relays send it too early."""
+        return self.end_mark and self.parts == self._parts_at_end
+
     def add_finish(self, finish: Finish, *, native: bool = False) -> None:
         """Why the model stopped: the last word counts, but an error stays one.
 
@@ -153,7 +164,7 @@ class Tally:
         """
         if native and finish is not Finish.ERROR:
             return
-        self.end_mark = True
+        self.end()
         if self.finish is not Finish.ERROR:
             self.finish = finish
 

@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from breaker.answer import Fault
 from breaker.wire.faults import fault_in, fault_in_text
-from breaker.wire.signs import PHRASES
 
 
 def error(message: str = "", **more: object) -> dict[str, object]:
@@ -194,8 +193,3 @@ _json = st.recursive(
 @given(st.dictionaries(st.sampled_from(_NAMES), _json), st.sampled_from([200, 400, 404, 500]))
 def test_no_body_raises(body: dict[str, object], status: int) -> None:
     assert fault_in(body, status=status) in {None, *Fault}
-
-
-def test_phrases_have_ids_of_their_own() -> None:
-    assert len({phrase.id for phrase in PHRASES}) == len(PHRASES)
-    assert all(phrase.tail >= 0 and phrase.text == phrase.text.lstrip() for phrase in PHRASES)

@@ -174,6 +174,16 @@ def test_times_are_those_of_the_models_own_words() -> None:
     ]
 
 
+def test_an_end_mark_that_came_too_early_is_taken_back() -> None:
+    reading = Reading(CHAT, streamed=True)
+    seen = []
+    for event in [chunk({"reasoning": "Hm"}, finish_reason="stop"), *text("Yes"), STOP]:
+        reading.feed(sse(event), 1.0)
+        seen.append(reading.finished)
+
+    assert seen == [True, False, True]
+
+
 def test_headers_are_heard() -> None:
     reading = Reading(CHAT, streamed=True)
     reading.headers(200, [("Retry-After", "3")], 0.5)
@@ -300,6 +310,9 @@ def test_repetition_squeezes_and_prose_does_not() -> None:
         pytest.param(sse(chunk({"reasoning": "Hm"}), STOP), Ended.COMPLETE, Verdict.EMPTY, id="thoughts alone"),
         pytest.param(sse(*text(" ", "\n"), STOP), Ended.COMPLETE, Verdict.EMPTY, id="blanks alone"),
         pytest.param(sse(*text("Yes")), Ended.COMPLETE, Verdict.CUT, id="no end mark"),
+        pytest.param(
+            sse({"choices": [{"message": {"content": "Yes"}}]}), Ended.COMPLETE, Verdict.CUT, id="no end of wholes"
+        ),
         pytest.param(sse(*text("Yes")), Ended.RESET, Verdict.CUT, id="a broken connection"),
         pytest.param(sse(*text("Yes"), STOP), Ended.RESET, Verdict.OK, id="broken after the end"),
         pytest.param(sse(*text("Yes"), STOP), Ended.SILENCE, Verdict.OK, id="silent after the end"),

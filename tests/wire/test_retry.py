@@ -12,6 +12,7 @@ DATE = "Mon, 30 Nov 2026 10:00:00 GMT"
     [
         pytest.param({}, None, id="none"),
         pytest.param({"retry-after": "17"}, 17.0, id="seconds"),
+        pytest.param({"retry-after": "0"}, 0.0, id="at once"),
         pytest.param({"retry-after": "0.5"}, 0.5, id="parts of a second"),
         pytest.param({"retry-after": "17", "retry-after-ms": "250"}, 0.25, id="milliseconds are finer"),
         pytest.param({"retry-after": "17", "retry-after-ms": "soon"}, 17.0, id="unreadable milliseconds"),

@@ -1,0 +1,39 @@
+import pytest
+
+from breaker.answer import Finish
+from breaker.wire.signs import _SIGNS, PHRASES, finish_of, phrase_of
+
+PHRASE = PHRASES[0]
+LONGEST = len(PHRASE.text) + PHRASE.tail
+
+
+@pytest.mark.parametrize("entry", _SIGNS, ids=[entry["who"] for entry in _SIGNS])
+def test_every_sign_has_a_source_and_a_date(entry: dict[str, object]) -> None:
+    assert entry["source"]
+    assert entry["seen"]
+    assert entry.keys() <= {"who", "source", "seen", "codes", "sayings", "kinds", "finishes", "phrases"}
+
+
+@pytest.mark.parametrize("part", ["codes", "sayings", "kinds", "finishes"])
+def test_signs_stand_once_and_in_small_letters(part: str) -> None:
+    signs = [sign for entry in _SIGNS for sign in entry.get(part, {})]
+
+    assert len(set(signs)) == len(signs)
+    assert [sign.lower() for sign in signs] == signs
+
+
+def test_phrases_have_ids_of_their_own() -> None:
+    assert len({phrase.id for phrase in PHRASES}) == len(PHRASES)
+    assert all(phrase.tail >= 0 and phrase.text == phrase.text.lstrip() for phrase in PHRASES)
+
+
+def test_a_phrase_may_go_on_for_its_tail_and_no_longer() -> None:
+    assert phrase_of(PHRASE.text, LONGEST) == PHRASE.id
+    assert phrase_of(PHRASE.text, LONGEST + 1) is None
+    assert phrase_of("So:", 9_999, PHRASE.text + "x" * PHRASE.tail) == PHRASE.id
+    assert phrase_of("So:", 9_999, PHRASE.text + "x" * (PHRASE.tail + 1)) is None
+
+
+def test_a_finish_is_known_in_any_letters() -> None:
+    assert finish_of("STOP") is Finish.STOP
+    assert finish_of("unheard of") is Finish.OTHER
