@@ -27,6 +27,8 @@ MAX_BODY = 64 * 1024 * 1024
 END_GRACE_S = 5.0
 # After a status that is itself an error, so long (or silence_s) for the body that explains it.
 ERROR_BODY_S = 10.0
+# Limits that have moved meanwhile are looked at this often.
+LOOK_S = 1.0
 
 Late = Callable[[Answer], Awaitable[object]]
 Timed = Callable[[Mapping[Phase, float]], None]
@@ -85,7 +87,8 @@ class _Attempt:
         provider, question = plan.target.provider, asked.question
         self._policy = plan.policy
         self._lag = lag
-        self._request = READERS[provider.wire].request(plan.target.model, question, streamed=True)
+        wire = READERS[provider.wire]
+        self._request = wire.request(plan.target.model, question, streamed=True, base_url=provider.base_url)
         self._url = provider.base_url + self._request.path
         self._reading = Reading(
             provider.wire,
@@ -142,7 +145,8 @@ class _Attempt:
             self._headers_s = self._elapsed()
             self._reading.headers(response.status_code, response.headers, self._headers_s)
             if not response.is_success:
-                self._end_within(ERROR_BODY_S)
+                self._ending = True
+                self._limit.reschedule(self._in(ERROR_BODY_S))
             return await self._listen(response)
         finally:
             await response.aclose()
@@ -174,38 +178,44 @@ class _Attempt:
                 self._reading.feed(piece, self._elapsed())
                 if len(piece) >= len(data) * 2:
                     await asyncio.sleep(0)  # a bomb of zeros must leave the others their turn
-            if self._reading.finished and not self._ending:
-                self._end_within(END_GRACE_S)
+            self._follow_end(response)
         return Ended.COMPLETE
 
-    def _end_within(self, seconds: float) -> None:
-        self._ending = True
-        self._limit.reschedule(asyncio.get_running_loop().time() + min(seconds, self._policy.silence_s))
+    def _follow_end(self, response: httpx.Response) -> None:
+        """Once the answer is over, wait for the body's end only a little, unless more of the answer comes after all."""
+        if response.is_success and self._reading.finished is not self._ending:
+            self._ending = self._reading.finished
+            self._limit.reschedule(self._in(END_GRACE_S) if self._ending else None)
+
+    def _in(self, seconds: float) -> float:
+        return asyncio.get_running_loop().time() + min(seconds, self._policy.silence_s)
 
     # The limits on silence
 
     async def _watch(self, group: asyncio.TaskGroup, late: Late) -> None:
         """Hand out the late part and end the exchange, each when its time has come."""
-        while not self._ending:
+        while True:
             now = self._elapsed()
             late_at, silent_at = self._late_at(), self._silent_at()
             if now >= silent_at:
-                self._limit.reschedule(asyncio.get_running_loop().time())
+                self._limit.reschedule(self._in(0.0))
                 return
             if now >= late_at:
                 self._is_late = True
                 group.create_task(_hand(late, self._late(now)))
             else:
-                await asyncio.sleep(min(late_at, silent_at) - now)
+                await asyncio.sleep(min(late_at - now, silent_at - now, LOOK_S))
 
     def _late_at(self) -> float:
         """When the late part is due; never once anything has come or it has been handed out."""
-        if self._is_late or self._reading.first_byte_s is not None:
+        if self._is_late or self._ending or self._reading.first_byte_s is not None:
             return float("inf")
         return self._policy.slow_s + self._lag.stalled_s(self._began)
 
     def _silent_at(self) -> float:
         """When silence has lasted too long, counted from the last sign of the model, or else from the headers."""
+        if self._ending:
+            return float("inf")
         sign_s = max(self._headers_s or 0.0, self._reading.last_token_s or 0.0)
         return sign_s + self._policy.silence_s + self._lag.stalled_s(self._began + sign_s)
 

@@ -1,5 +1,7 @@
 """Writes docs/metrics.md from the metrics that there are."""
 
+import sys
+
 from monitor.metrics.names import ALL, ANSWER_S, DELAY_S, Metric
 
 _HEAD = """\
@@ -28,3 +30,7 @@ def table() -> str:
 def _row(metric: Metric) -> str:
     labels = ", ".join(f"`{label}`" for label in metric.labels)
     return f"| `{metric.name}` | {metric.kind} | {metric.unit} | {labels} | {metric.meaning} |\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())

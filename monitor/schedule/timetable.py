@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import NamedTuple
 
-from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent
 from apscheduler.executors.asyncio import AsyncIOExecutor
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
@@ -39,7 +39,7 @@ class Phase(NamedTuple):
 class Missed(Enum):
     """Why a turn wasn't called."""
 
-    LATE = "late"  # it was due more than half an interval ago
+    LATE = "late"  # it was due more than half an interval ago, or the next one was due as well
     RUNNING = "running"  # the call before hasn't come back
 
 
@@ -54,21 +54,25 @@ class Timetable:
         phases: Mapping[str, Phase],
         turn: Callable[[str, int, float], None],
         missed: Callable[[Missed], None],
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._phases = dict(phases)
         self._turn = turn
+        self._missed = missed
+        self._last: dict[str, int] = {}
+        self._clock = clock
         self._clock_s = 0.0
         self._stopped = False
         self._scheduler = AsyncIOScheduler(timezone=UTC, executors={"default": AsyncIOExecutor()})
-        self._scheduler.add_listener(lambda _: missed(Missed.LATE), EVENT_JOB_MISSED)
+        self._scheduler.add_listener(self._too_late, EVENT_JOB_MISSED)
         self._scheduler.add_listener(lambda _: missed(Missed.RUNNING), EVENT_JOB_MAX_INSTANCES)
 
     def start(self, not_before: Mapping[str, float]) -> None:
         """Begin; each name's first turn is the first after so many seconds from now."""
         # It would tell of every missed run; those are counted by `missed`.
         logging.getLogger("apscheduler").setLevel(logging.ERROR)
-        self._clock_s = _clock_s()
-        now = time.time()
+        self._clock_s = self._ahead_s()
+        now = self._clock()
         for name in self._phases:
             self._add(name, now + not_before[name])
         self._scheduler.start()
@@ -84,11 +88,13 @@ class Timetable:
 
         APScheduler goes by that clock: set back by an hour, it would call nothing for an hour.
         """
-        step_s, self._clock_s = _clock_s() - self._clock_s, _clock_s()
+        ahead_s = self._ahead_s()
+        step_s, self._clock_s = ahead_s - self._clock_s, ahead_s
         if abs(step_s) < CLOCK_STEP_S:
             return False
+        self._last.clear()
         for name in self._phases:
-            self._add(name, time.time())
+            self._add(name, self._clock())
         return True
 
     def _add(self, name: str, earliest: float) -> None:
@@ -108,9 +114,16 @@ class Timetable:
 
     async def _call(self, name: str) -> None:
         # A coroutine, since APScheduler would run a plain function in a thread.
-        number, late_s = self._phases[name].newest(time.time())
+        number, late_s = self._phases[name].newest(self._clock())
+        for _ in range(self._last.get(name, number - 1) + 1, number):
+            self._missed(Missed.LATE)  # made one with this turn after a stall
+        self._last[name] = number
         self._turn(name, number, late_s)
 
+    def _too_late(self, event: JobExecutionEvent) -> None:
+        self._last[event.job_id], _ = self._phases[event.job_id].newest(event.scheduled_run_time.timestamp())
+        self._missed(Missed.LATE)
 
-def _clock_s() -> float:
-    return time.time() - time.monotonic()
+    def _ahead_s(self) -> float:
+        """How far the wall clock is ahead of the monotonic one."""
+        return self._clock() - time.monotonic()

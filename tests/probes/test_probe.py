@@ -13,9 +13,10 @@ from breaker.verdict import Verdict
 from monitor.connections import Connections
 from monitor.lag import LoopLag
 from monitor.phases import Phase
+from monitor.settings import ProbeShape
 from monitor.simulator import End, Simulator
-from tests.probing import QUICK, plan_at, probed
-from tests.raw_server import Exchange, raw_server
+from tests.probes.probing import QUICK, plan_at, probed
+from tests.probes.raw_server import Exchange, raw_server
 
 SSE = "content-type: text/event-stream"
 HELLO = b'data: {"choices":[{"delta":{"content":"hello"}}]}\n\n'
@@ -77,7 +78,7 @@ async def test_a_good_answer_brings_all_marks_back_and_counts_the_whole_prompt()
     assert (answer.marks_sent, answer.marks_returned) == (3, 3)
     assert answer.prompt_tokens == asked.prompt_tokens == pytest.approx(9_000, rel=0.1)
     assert answer.prompt_bytes == pytest.approx(36_000, rel=0.01)
-    assert answer.max_tokens == 256
+    assert answer.max_tokens == ProbeShape().max_tokens
     assert answer.streamed is asked.stream is True
 
 
@@ -118,17 +119,18 @@ async def test_the_late_part_comes_when_the_slow_limit_passes_while_the_attempt_
     async def late(answer: Answer) -> None:
         seen.append((time.monotonic() - began, answer))
 
-    async with Simulator({"p/m": f"{behaviour},silence_s=0.8"}) as simulator:
-        answer = (await probed(plan_at(simulator.base_url("p")), late=late, confirms="one")).answer
+    async with Simulator({"p/m": f"{behaviour},silence_s=1.3"}) as simulator:
+        plan = plan_at(simulator.base_url("p"), policy=Policy(slow_s=0.6, silence_s=3.0))
+        answer = (await probed(plan, late=late, confirms="one")).answer
 
     [(at_s, part)] = seen
-    assert QUICK.slow_s <= part.seconds == pytest.approx(QUICK.slow_s, abs=0.1)
-    assert at_s == pytest.approx(QUICK.slow_s, abs=0.3)
+    assert 0.6 <= part.seconds < 1.1
+    assert 0.6 <= at_s < 1.2
     assert (part.part, part.ended, part.id, part.confirms) == (Part.LATE, Ended.PENDING, answer.id, "one")
     assert (part.headers_s is None) == behaviour.startswith("never")
     assert (answer.part, answer.confirms) == (Part.FINAL, "one")
     assert answer.first_byte_s is not None
-    assert answer.first_byte_s > QUICK.slow_s
+    assert answer.first_byte_s > 1.2
     assert not answer.suspect_timing
 
 
@@ -295,6 +297,20 @@ async def test_an_answer_is_over_soon_after_its_end_even_if_the_connection_stays
 
     assert (found.answer.ended, found.answer.end_mark) == (Ended.COMPLETE, True)
     assert found.answer.seconds < QUICK.silence_s + 0.5
+
+
+async def test_an_end_that_comes_too_early_ends_nothing() -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.send(CHUNKED_HEAD, chunk(HELLO), chunk(DONE))
+        for _ in range(12):  # longer than the grace after an end
+            await asyncio.sleep(0.05)
+            await exchange.send(chunk(HELLO))
+        await exchange.send(chunk(DONE), chunk(b""))
+
+    async with raw_server(answer) as server:
+        found = await probed(plan_at(server.url, policy=Policy(slow_s=0.2, silence_s=0.3)))
+
+    assert (found.answer.ended, found.answer.text_chars) == (Ended.COMPLETE, 13 * len("hello"))
 
 
 async def test_an_error_status_whose_body_never_comes_is_still_that_error() -> None:

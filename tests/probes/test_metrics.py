@@ -1,0 +1,283 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client import Metric
+
+from breaker.answer import Answer, Ended, Source
+from breaker.circuit import Cause, Circuit, Move, State
+from breaker.log import Log
+from breaker.policy import Policy
+from breaker.store.contract import Reading
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Judged, Switchboard
+from breaker.target import Provider, Target
+from breaker.verdict import Verdict, judge
+from monitor.budget import Cost
+from monitor.lag import LoopLag
+from monitor.metrics import Metrics, Skip
+from monitor.metrics.names import ALL
+from monitor.metrics.table import table
+from monitor.phases import Phase
+from monitor.settings import Budget, Settings, TargetPlan
+from tests.probes.world import report, settings
+
+LABELS = {"provider": "p", "model": "m"}
+
+
+def plan(model: str = "m", **policy: object) -> TargetPlan:
+    account = Provider(name="p", base_url="http://127.0.0.1/v1", wire="openai-chat")
+    return TargetPlan(
+        target=Target(provider=account, model=model),
+        policy=Policy(**policy),  # type: ignore[arg-type] # a policy's numbers
+        budget=Budget(tokens_per_day=1_000),
+    )
+
+
+SETTINGS = settings([plan(), plan("n", probing=False)])
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics(SETTINGS)
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(f"firstbyte_{name}", {**labels})
+
+
+def good(**facts: object) -> Answer:
+    told: dict[str, object] = {"id": "1", "ended": Ended.COMPLETE, "seconds": 6.0, "status": 200, "text_chars": 9}
+    told |= {"target": "p/m", "source": Source.PROBE, "headers_s": 0.3, "first_byte_s": 1.5, "end_mark": True}
+    return Answer(**(told | facts))  # type: ignore[arg-type] # a table of facts
+
+
+def failed() -> Answer:
+    return good(status=500, first_byte_s=None, end_mark=None, text_chars=None)
+
+
+def ours(metrics: Metrics) -> Iterator[Metric]:
+    return (family for family in metrics.registry.collect() if family.name.startswith("firstbyte_"))
+
+
+# Names
+
+
+def test_the_page_says_what_the_code_has() -> None:
+    page = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+    assert page.read_text() == table(), "write docs/metrics.md anew: python -m monitor.metrics.table > docs/metrics.md"
+
+
+async def test_every_metric_is_declared_with_its_labels_and_is_there(metrics: Metrics, store: RedisStore) -> None:
+    board = Switchboard(store, SETTINGS.routes, {p.name: p.policy for p in SETTINGS.targets})
+    await board.refresh()
+    metrics.watch(board)
+    metrics.watch_lag(LoopLag())
+    metrics.probed(good())
+    metrics.phases("p/m", dict.fromkeys(Phase, 0.1))
+    metrics.spent("p", Cost(prompt_tokens=1), 0.5)
+    declared = {metric.name.removesuffix("_total"): set(metric.labels) for metric in ALL}
+
+    found = {family.name: {n for s in family.samples for n in s.labels} - {"le"} for family in ours(metrics)}
+
+    # A budget in dollars is the one thing that these settings don't have.
+    assert found | {"firstbyte_probe_budget_usd": {"provider"}} == declared
+
+
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_a_name_says_what_it_counts(metric: object) -> None:
+    kind, name, unit = metric.kind, metric.name, metric.unit  # type: ignore[attr-defined] # from the table
+
+    assert name.startswith("firstbyte_")
+    assert name.endswith("_total") == (kind == "counter")
+    assert kind != "histogram" or unit == "seconds"
+
+
+def test_every_series_of_a_counter_exists_from_the_start_at_nothing(metrics: Metrics) -> None:
+    counters = [family for family in ours(metrics) if family.type == "counter" and "answers_dropped" not in family.name]
+    samples = [sample for family in counters for sample in family.samples]
+
+    assert all(family.samples for family in counters)
+    assert {sample.value for sample in samples} == {0.0}
+    assert not [sample for sample in samples if sample.name.endswith("_created")]
+    assert value(metrics, "reports_total", **LABELS, verdict="loop") == 0.0
+    assert value(metrics, "probe_failures_total", **LABELS, verdict="ok") is None
+
+
+# Probes
+
+
+def test_a_good_probe_is_counted_and_timed(metrics: Metrics) -> None:
+    metrics.probed(good())
+
+    assert value(metrics, "probes_total", **LABELS) == 1
+    assert value(metrics, "probe_first_byte_seconds_sum", **LABELS) == 1.5
+    assert value(metrics, "probe_first_byte_seconds_bucket", **LABELS, le="1.0") == 0
+    assert value(metrics, "probe_first_byte_seconds_bucket", **LABELS, le="2.0") == 1
+    assert value(metrics, "probe_duration_seconds_sum", **LABELS) == 6.0
+    assert value(metrics, "probe_last_first_byte_seconds", **LABELS) == 1.5
+    assert value(metrics, "probe_last_duration_seconds", **LABELS) == 6.0
+    assert value(metrics, "probe_last_headers_seconds", **LABELS) == 0.3
+    assert value(metrics, "probe_slow_total", **LABELS) == 0
+
+
+def test_a_failed_probe_is_counted_by_its_verdict_and_leaves_no_time(metrics: Metrics) -> None:
+    metrics.probed(good())
+    metrics.probed(failed())
+    metrics.probed(failed())
+
+    assert value(metrics, "probes_total", **LABELS) == 3
+    assert value(metrics, "probe_failures_total", **LABELS, verdict="http_error") == 2
+    assert value(metrics, "probe_duration_seconds_count", **LABELS) == 1
+    assert value(metrics, "probe_last_first_byte_seconds", **LABELS) is None
+    assert value(metrics, "probe_last_duration_seconds", **LABELS) is None
+    assert value(metrics, "probe_last_headers_seconds", **LABELS) is None
+    assert value(metrics, "probe_last_finished_timestamp_seconds", **LABELS) is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "slow", "suspect"),
+    [
+        pytest.param(good(first_byte_s=40.0), 0, 0, id="at the limit"),
+        pytest.param(good(first_byte_s=40.1, seconds=50.0), 1, 0, id="beyond it"),
+        pytest.param(
+            good(ended=Ended.SILENCE, first_byte_s=None, seconds=120.0, text_chars=None), 1, 0, id="never within it"
+        ),
+        pytest.param(good(first_byte_s=None, seconds=50.0, streamed=False), 0, 0, id="a plain one"),
+        pytest.param(good(first_byte_s=41.0, seconds=50.0, suspect_timing=True), 0, 1, id="our own fault"),
+    ],
+)
+def test_slow_probes_are_counted_unless_we_were_slow_ourselves(
+    metrics: Metrics, answer: Answer, slow: int, suspect: int
+) -> None:
+    metrics.probed(answer)
+
+    assert value(metrics, "probe_slow_total", **LABELS) == slow
+    assert value(metrics, "probe_suspect_total", **LABELS) == suspect
+
+
+def test_only_phases_that_were_reached_have_a_time(metrics: Metrics) -> None:
+    metrics.phases("p/m", {Phase.CONNECT: 0.01, Phase.TLS: 0.02, Phase.SEND: 0.03, Phase.WAIT: 0.04})
+    metrics.phases("p/m", {Phase.CONNECT: 0.05})
+
+    assert value(metrics, "probe_last_phase_seconds", **LABELS, phase="connect") == 0.05
+    assert value(metrics, "probe_last_phase_seconds", **LABELS, phase="tls") is None
+
+
+def test_starts_skips_and_crashes_are_counted(metrics: Metrics) -> None:
+    metrics.started("p/m", 0.02)
+    metrics.started("p/m", 0.2)
+    metrics.stopped()
+    metrics.skipped(Skip.FRESH)
+    metrics.crashed()
+
+    assert value(metrics, "probe_start_delay_seconds_bucket", **LABELS, le="0.025") == 1
+    assert value(metrics, "probes_in_flight") == 1
+    assert value(metrics, "probes_skipped_total", cause="fresh") == 1
+    assert value(metrics, "probe_crashes_total") == 1
+
+
+def test_what_probes_cost_is_counted_beside_the_budget(metrics: Metrics) -> None:
+    metrics.spent("p", Cost(prompt_tokens=700, completion_tokens=50, usd=0.5), 0.75)
+    metrics.spent("p", Cost(prompt_tokens=0, completion_tokens=0), None)
+
+    assert value(metrics, "probe_tokens_total", provider="p", token_type="prompt") == 700
+    assert value(metrics, "probe_tokens_total", provider="p", token_type="completion") == 50
+    assert value(metrics, "probe_cost_usd_total", provider="p") == 0.5
+    assert value(metrics, "probe_budget_used_ratio", provider="p") == 0.75
+    assert value(metrics, "probe_budget_tokens", provider="p") == 1_000
+
+
+def test_the_limits_stand_beside_the_measures(metrics: Metrics) -> None:
+    assert value(metrics, "probe_slow_limit_seconds", **LABELS) == 40.0
+    assert value(metrics, "probe_interval_seconds", **LABELS) == 60.0
+    assert value(metrics, "probe_interval_seconds", provider="p", model="n") is None
+
+
+# What a switchboard tells
+
+
+def judged(answer: Answer) -> Judged:
+    reading = Reading(circuit=Circuit(), log=Log(), now=1.0)
+    return Judged(answer=answer, judgement=judge(answer), reading=reading, move=None)
+
+
+def test_reports_are_counted_by_verdict_and_probes_are_none(metrics: Metrics) -> None:
+    for answer in (report("p/m", good=True), report("p/m", good=False), good()):
+        metrics.judged(judged(answer))
+
+    assert value(metrics, "reports_total", **LABELS, verdict="ok") == 1
+    assert value(metrics, "reports_total", **LABELS, verdict="http_error") == 1
+
+
+def test_moves_are_counted_by_cause(metrics: Metrics) -> None:
+    move = Move(at=1.0, before=State.CLOSED, after=State.OPEN, cause=Cause.SLOW, why="", circuit=Circuit())
+    metrics.moved("p/m", move)
+
+    assert value(metrics, "circuit_moves_total", **LABELS, cause="slow") == 1
+    assert value(metrics, "circuit_moves_total", **LABELS, cause="errors") == 0
+
+
+async def test_circuits_routes_and_store_are_those_of_the_scrape(metrics: Metrics, store: RedisStore) -> None:
+    board = Switchboard(store, SETTINGS.routes, {p.name: p.policy for p in SETTINGS.targets})
+    metrics.watch(board)
+    before = value(metrics, "store_up"), value(metrics, "store_snapshot_age_seconds")
+    await board.refresh()
+    await board.hold("p/m", opened=True, who="me", why="a test", for_s=60)
+
+    states = {state: value(metrics, "circuit_state", **LABELS, state=state.value) for state in State}
+
+    assert before == (0.0, None)
+    assert states == {state: float(state is State.HELD_OPEN) for state in State}
+    assert value(metrics, "route_target", route="coder", **LABELS) == 0.0
+    assert value(metrics, "route_target", route="coder", provider="p", model="n") == 1.0
+    assert value(metrics, "store_up") == 1.0
+    assert value(metrics, "store_answers_waiting") == 0.0
+    assert value(metrics, "store_answers_dropped_total") == 0.0
+
+
+def test_without_a_switchboard_there_is_nothing_of_circuits(metrics: Metrics) -> None:
+    assert value(metrics, "circuit_state", **LABELS, state="closed") is None
+    assert value(metrics, "event_loop_lag_seconds") is None
+
+
+# Scrapes
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind", "end"),
+    [
+        ("text/plain;version=0.0.4", "text/plain; version=0.0.4", ""),
+        ("application/openmetrics-text;version=1.0.0", "application/openmetrics-text; version=1.0.0", "# EOF\n"),
+    ],
+    ids=["text", "openmetrics"],
+)
+async def test_a_scrape_gets_the_format_that_it_asks_for(metrics: Metrics, accept: str, kind: str, end: str) -> None:
+    transport = httpx.ASGITransport(metrics.asgi())
+    async with httpx.AsyncClient(transport=transport, base_url="http://firstbyte") as client:
+        answer = await client.get("/metrics", headers={"accept": accept})
+
+    assert answer.headers["content-type"].startswith(kind)
+    assert answer.text.endswith(end)
+    assert 'firstbyte_probes_total{model="m",provider="p"} 0.0' in answer.text
+    assert "process_cpu_seconds_total" in answer.text
+    assert "python_gc_objects_collected_total" in answer.text
+    assert "_created" not in answer.text
+
+
+def test_two_of_them_can_stand_in_one_process() -> None:
+    first, second = Metrics(SETTINGS), Metrics(SETTINGS)
+    first.crashed()
+
+    assert value(second, "probe_crashes_total") == 0.0
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_verdict_can_be_reported(metrics: Metrics, verdict: Verdict) -> None:
+    assert value(metrics, "reports_total", **LABELS, verdict=verdict.value) == 0.0
+
+
+def test_settings_without_targets_have_metrics_too() -> None:
+    assert list(ours(Metrics(Settings(targets=(), routes=(), data=Path("/nowhere")))))
