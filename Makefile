@@ -1,7 +1,7 @@
 # `make` alone lists the targets. Each makes the environment that it needs first, in .venv.
 # PYTHON=python3.13 chooses the interpreter, ARGS="…" is handed on to the command.
 .DEFAULT_GOAL := help
-.PHONY: help run test soak check bench fmt clean environment-run environment-dev
+.PHONY: help run test soak check bench picture fmt clean environment-run environment-dev
 MAKEFLAGS += --no-print-directory
 unexport PYTHONHOME PYTHONPATH VIRTUAL_ENV
 export PYTHON
@@ -37,6 +37,10 @@ check: environment-dev ## Check lint, format, types, contracts and the lock
 bench: environment-dev ## Run every script in benchmarks/
 	@set -- benchmarks/[a-z]*.py; [ -e "$$1" ] || { echo "There are no benchmarks yet."; exit 0; }; \
 	for script; do echo "== $$script"; $(bin)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS) || exit; done
+
+picture: environment-dev ## Draw the pictures of the docs anew, in seven minutes; needs chromium
+	@$(bin)/uv sync --frozen --inexact --all-extras --group plot --quiet
+	$(bin)/python -m tests.flows.pictures docs/images
 
 fmt: environment-dev ## Format the code and mend what ruff can mend
 	$(bin)/ruff format

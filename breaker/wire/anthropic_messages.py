@@ -10,7 +10,7 @@ END_WORD: str | None = None
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def request(model: str, question: Question, *, streamed: bool) -> Request:
+def request(model: str, question: Question, *, streamed: bool, base_url: str = "") -> Request:
     """POST to `/messages`, in the version of 2023-06-01."""
     body: dict[str, object] = {
         "model": model,

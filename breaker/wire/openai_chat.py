@@ -1,5 +1,7 @@
 """OpenAI's Chat Completions, as OpenAI and the many who copied it speak it."""
 
+import re
+
 from breaker.wire.question import Question, Request
 from breaker.wire.shape import items, mapping, number, pick
 from breaker.wire.signs import finish_of
@@ -7,14 +9,18 @@ from breaker.wire.tally import Tally
 
 END_WORD: str | None = "[DONE]"
 
+# OpenAI's models that think refuse `max_tokens`; of those who copied the wire, many know no other name.
+# Source: platform.openai.com/docs/api-reference/chat/create, 2026-11.
+_NEW_LIMIT_HOSTS = re.compile(r"https?://(api\.openai\.com|[^/]+\.openai\.azure\.com)([:/]|$)")
 
-def request(model: str, question: Question, *, streamed: bool) -> Request:
+
+def request(model: str, question: Question, *, streamed: bool, base_url: str = "") -> Request:
     """POST to `/chat/completions`; a streamed one asks for the token counts, which come in no other way."""
     system = [{"role": "system", "content": question.system}] if question.system else []
     body: dict[str, object] = {
         "model": model,
         "messages": [*system, {"role": "user", "content": question.prompt}],
-        "max_tokens": question.max_tokens,
+        "max_completion_tokens" if _NEW_LIMIT_HOSTS.match(base_url) else "max_tokens": question.max_tokens,
         "stream": streamed,
     }
     if streamed:

@@ -11,8 +11,8 @@ class Reader(Protocol):
 
     END_WORD: str | None
 
-    def request(self, model: str, question: Question, *, streamed: bool) -> Request:
-        """How to ask a question in this wire."""
+    def request(self, model: str, question: Question, *, streamed: bool, base_url: str = "") -> Request:
+        """How to ask a question in this wire; some hosts have a dialect of their own."""
         ...
 
     def key_headers(self, key: str) -> dict[str, str]:

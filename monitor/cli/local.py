@@ -90,9 +90,8 @@ def provider_keys(settings: Settings) -> dict[str, str]:
 async def _serve(settings: Settings, parts: Parts) -> int:
     listening = bind(settings.door) if parts.door else None
     async with service(settings, provider_keys(settings), listening, parts=parts) as running:
-        logging.getLogger(__name__).info(
-            "%s", f"listening at {running.url}" if running.url else "probing, without a door"
-        )
+        said = f"listening at {running.url}" if running.url else "probing, without a door"
+        _log.info("%s", said)
         await asyncio.get_running_loop().create_future()
     return GOOD
 

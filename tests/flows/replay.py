@@ -1,11 +1,6 @@
-"""Plays a recorded provider to the whole service, and checks and draws what the service made of it.
-
-`python -m tests.flows.replay FILE.png` plays six recorded hours in six minutes and draws them.
-"""
+"""Plays a recorded provider to the whole service, and checks and draws what the service made of it."""
 
 import asyncio
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -152,16 +147,3 @@ def draw(played: Played, picture: Path) -> None:
     axes.set(xlabel="hours", ylabel="seconds", ylim=(0, 140), title="A provider that sags: first bytes and open spans")
     axes.legend(loc="upper right")
     figure.savefig(picture, dpi=110)
-
-
-def main() -> None:
-    """Play the whole trace and draw it."""
-    replay = Replay.from_csv(TRACE)
-    with tempfile.TemporaryDirectory() as folder:
-        played = asyncio.run(play(replay, speed=60, for_s=replay.end_s + 120, data=Path(folder)))
-    draw(played, Path(sys.argv[1]))
-    print(f"{len(played.judged)} answers, {len(played.moves)} moves, {len(played.routed)} routes asked")  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()

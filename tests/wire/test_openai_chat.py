@@ -4,6 +4,8 @@ import pytest
 
 from breaker.answer import Body, Ended, Finish
 from breaker.verdict import Verdict, judge
+from breaker.wire import READERS
+from breaker.wire.question import Question
 from tests.wire.streams import CHAT, DONE, STOP, chunk, read, sse, text, usage
 
 
@@ -305,3 +307,21 @@ def test_a_whole_plain_answer_needs_no_finish_reason() -> None:
 )
 def test_plain_bodies_are_judged(body: bytes, verdict: Verdict) -> None:
     assert judge(read(CHAT, body, streamed=False)).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("base_url", "name"),
+    [
+        ("https://api.openai.com/v1", "max_completion_tokens"),
+        ("https://mine.openai.azure.com/openai/v1", "max_completion_tokens"),
+        ("https://openrouter.ai/api/v1", "max_tokens"),
+        ("https://api.openai.com.example/v1", "max_tokens"),
+        ("", "max_tokens"),
+    ],
+)
+def test_the_limit_of_tokens_has_the_name_that_the_host_knows(base_url: str, name: str) -> None:
+    question = Question(system="", prompt="What is it?", max_tokens=64)
+
+    body = READERS["openai-chat"].request("m", question, streamed=True, base_url=base_url).body
+
+    assert {key for key in body if key.startswith("max_")} == {name}

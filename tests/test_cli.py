@@ -1,0 +1,189 @@
+"""Commands, their words and their exit codes, as a user at a shell meets them."""
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from monitor.cli import main
+from monitor.cli.exits import UsageError
+from monitor.cli.remote import seconds
+from monitor.simulator import Simulator
+from tests.flows.test_kill import CONFIG
+from tests.processes import environment, ran, started
+
+KEY = "key-that-nobody-may-see"
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[tuple[Simulator, dict[str, str], Path]]:
+    """Two simulated providers, and a folder with a configuration for them."""
+    async with Simulator({"first/m": "healthy", "second/m": "healthy"}) as providers:
+        text = CONFIG.format(first=providers.base_url("first"), second=providers.base_url("second"))
+        (tmp_path / "firstbyte.yaml").write_text(text, encoding="utf-8")
+        yield providers, environment(tmp_path / "data"), tmp_path
+
+
+async def test_version_says_which_one() -> None:
+    assert main(["version"]) == 0
+    assert main(["version", "--json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("90", 90.0), ("90s", 90.0), ("10m", 600.0), ("2h", 7200.0), ("3d", 259_200.0), ("1.5h", 5400.0)],
+)
+def test_a_length_of_time_reads_as(text: str, expected: float) -> None:
+    assert seconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-5", "1w", "nan", "1e3"])
+def test_no_length_of_time(text: str) -> None:
+    with pytest.raises(UsageError, match="no length of time"):
+        seconds(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        pytest.param(["frobnicate"], 2, "invalid choice: 'frobnicate'", id="unknown command"),
+        pytest.param([], 2, "required: COMMAND", id="no command"),
+        pytest.param(["open", "a/b"], 2, "required: --why", id="a hold without a reason"),
+        pytest.param(["status"], 3, "nothing answers at http://127.0.0.1:", id="no service"),
+        pytest.param(["route", "coder"], 3, "nothing answers at http://127.0.0.1:", id="no service to route"),
+        pytest.param(["check"], 2, "there is no firstbyte.yaml here; `firstbyte init` writes one", id="no file"),
+        pytest.param(["serve"], 2, "`firstbyte serve` needs a configuration", id="serve without a file"),
+        pytest.param(["monitor"], 2, "`firstbyte monitor` needs a configuration", id="monitor without a file"),
+        pytest.param(["run", "--config", "gone.yaml"], 2, "gone.yaml: ", id="a file that isn't there"),
+        pytest.param(["simulate", "a/m=sulking"], 2, "unknown behaviour 'sulking'; there are: healthy", id="behaviour"),
+        pytest.param(
+            ["open", "a/b", "--why", "x", "--for", "soon"], 2, "'soon' is no length of time", id="for how long"
+        ),
+    ],
+)
+async def test_what_cant_be_done_says_why_in_a_line(words: list[str], code: int, line: str, tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    env["FIRSTBYTE_URL"] = f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}"
+
+    got, said = await ran(*words, env=env, cwd=tmp_path)
+
+    assert got == code
+    assert line in said
+    assert "Traceback" not in said
+
+
+async def test_a_bad_configuration_lists_all_its_faults(tmp_path: Path) -> None:
+    (tmp_path / "firstbyte.yaml").write_text("policy: {slow: 3}\nroutes: {coder: [a/b]}\n", encoding="utf-8")
+
+    for command in ("check", "run", "probe"):
+        code, said = await ran(command, env=environment(tmp_path), cwd=tmp_path)
+        assert code == 2
+        assert "firstbyte.yaml:1:10" in said
+        assert "firstbyte.yaml:2:18" in said
+
+
+async def test_init_writes_a_configuration_that_check_likes_and_never_overwrites_one(tmp_path: Path) -> None:
+    env = environment(tmp_path, {"OPENROUTER_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY})
+
+    assert (await ran("init", env=env, cwd=tmp_path))[0] == 0
+    code, said = await ran("check", env=env, cwd=tmp_path)
+    again, refused = await ran("init", env=env, cwd=tmp_path)
+
+    assert code == 0
+    assert "tokens" in said
+    assert again == 2
+    assert "--force overwrites it" in refused
+    assert KEY not in (tmp_path / "firstbyte.yaml").read_text(encoding="utf-8") + said
+
+
+async def test_check_reckons_what_a_day_of_probes_costs(world: tuple[Simulator, dict[str, str], Path]) -> None:
+    _, env, folder = world
+
+    code, said = await ran("check", "--json", env=env, cwd=folder)
+
+    reckoned = json.loads(said)
+    assert code == 0
+    assert reckoned["routes"] == {"coder": ["first/m", "second/m"]}
+    assert reckoned["targets"][0]["probes_per_day"] == 43_200
+
+
+async def test_probe_judges_each_target_and_is_bad_where_one_is(world: tuple[Simulator, dict[str, str], Path]) -> None:
+    providers, env, folder = world
+    await providers.set("second/m", "empty")
+
+    good, well = await ran("probe", "first/m", env=env, cwd=folder)
+    bad, lines = await ran("probe", "--json", env=env, cwd=folder)
+    none, unknown = await ran("probe", "third/m", env=env, cwd=folder)
+
+    verdicts = {said["target"]: said["verdict"] for said in map(json.loads, lines.splitlines())}
+    assert (good, bad, none) == (0, 1, 2)
+    assert well.startswith("first/m  ok  first byte")
+    assert verdicts == {"first/m": "ok", "second/m": "empty"}
+    assert "there is no target 'third/m'; there are: first/m, second/m" in unknown
+
+
+async def test_the_running_service_can_be_asked_and_told(world: tuple[Simulator, dict[str, str], Path]) -> None:
+    _, env, folder = world
+    env["FIRSTBYTE_URL"] = f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}"
+    async with started("run", env=env, cwd=folder) as service:
+        await service.line("listening at")
+        assert await ran("route", env=env, cwd=folder) == (0, "first/m  (primary, healthy)")
+        opened = await ran("open", "first/m", "--who", "ann", "--why", "deploy", "--for", "1h", env=env, cwd=folder)
+        held = await ran("route", "coder", "--json", env=env, cwd=folder)
+        ill = await ran("status", env=env, cwd=folder)
+        released = await ran("release", "first/m", "--who", "ann", "--why", "done", env=env, cwd=folder)
+        well = await ran("status", "--json", env=env, cwd=folder)
+        unknown = await ran("route", "codr", env=env, cwd=folder)
+        service.send(signal.SIGTERM)
+        assert await service.end() == 0
+
+    assert opened[0] == 0
+    assert "first/m  held-open" in opened[1]
+    assert json.loads(held[1])["target"] == "second/m"
+    assert ill[0] == 1
+    assert released[0] == 0
+    assert (well[0], json.loads(well[1])["stale"]) == (0, False)
+    assert unknown[0] == 2
+    assert "there is no route 'codr'; there are: coder" in unknown[1]
+
+
+async def test_door_and_probes_run_apart_over_one_store(world: tuple[Simulator, dict[str, str], Path]) -> None:
+    """`monitor` listens nowhere, `serve` probes nothing, and what one finds the other says."""
+    providers, env, folder = world
+    await providers.set("first/m", "http_error,status=500")
+    async with started("serve", env=env, cwd=folder) as door, started("monitor", env=env, cwd=folder) as probes:
+        url = (await door.line(r"listening at (http://\S+)"))[1]
+        await probes.line("probing, without a door")
+        await probes.line(r"first/m: closed -> open")
+        async with httpx.AsyncClient(trust_env=False) as client:
+            async with asyncio.timeout(5):
+                while (said := (await client.get(f"{url}/route")).json())["role"] != "backup":  # noqa: ASYNC110 # polled
+                    await asyncio.sleep(0.02)
+
+    assert (said["target"], said["reason"]) == ("second/m", "errors")
+
+
+async def test_a_taken_port_is_named_with_the_remedy(world: tuple[Simulator, dict[str, str], Path]) -> None:
+    _, env, folder = world
+    async with started("run", env=env, cwd=folder) as service:
+        await service.line("listening at")
+        code, said = await ran("run", env=env, cwd=folder)
+
+    assert code == 2
+    assert f"can't listen at 127.0.0.1 port {env['FIRSTBYTE_PORT']}" in said
+    assert "Set FIRSTBYTE_PORT" in said
+
+
+async def test_simulate_says_where_everything_is_until_interrupted(tmp_path: Path) -> None:
+    async with started("simulate", "a/m", "b/m=refused", env=environment(tmp_path), cwd=tmp_path) as simulator:
+        await simulator.line(r"a answers at http://127.0.0.1:\d+/v1 for m")
+        url = (await simulator.line(r"behaviours are switched at (http://\S+)"))[1]
+        async with httpx.AsyncClient(trust_env=False) as client:
+            assert (await client.get(url)).status_code == 200
+        simulator.send(signal.SIGINT)
+        assert await simulator.end() == 130

@@ -1,0 +1,85 @@
+"""What the README says can be done."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from monitor.cli import main
+from monitor.simulator import Simulator
+from tests.flows.test_kill import CONFIG
+from tests.processes import ROOT, environment, ran, started
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+
+
+async def test_an_agents_lines_work_against_the_demonstration(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    url = f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}"
+    curls = next(block for block in blocks("sh") if "curl" in block).replace("http://127.0.0.1:8642", url)
+    async with started("run", env=env, cwd=tmp_path) as demo:
+        await demo.line("Status page")
+        asked = await asyncio.to_thread(
+            subprocess.run, ["bash", "-euc", curls], capture_output=True, text=True, check=True, timeout=20
+        )
+        told = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-W", "error", "-c", f"{blocks('python')[0]}\nprint(to.role)"],
+            env={**env, "FIRSTBYTE_URL": url},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=20,
+        )
+
+    assert '"target": "aurora/swift-1"' in asked.stdout
+    assert '"verdict": "ok"' in asked.stdout
+    assert told.stderr == ""
+    assert told.stdout.strip() in ("primary", "backup")
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:`|\$ |^)make ([a-z]+)", TEXT, re.MULTILINE))))
+def test_make_knows_what_the_readme_tells_to_make(target: str) -> None:
+    done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False, timeout=20)
+
+    assert done.returncode == 0
+
+
+async def test_its_commands_for_own_providers_work_in_their_order(tmp_path: Path) -> None:
+    commands = re.findall(r"\.venv/bin/firstbyte (\w+)", TEXT)
+    env = environment(tmp_path / "data", {"OPENROUTER_API_KEY": "made-up-key"})
+    assert commands == ["init", "check", "probe"]
+
+    assert (await ran("init", env=env, cwd=tmp_path))[0] == 0
+    assert (await ran("check", env=env, cwd=tmp_path))[0] == 0
+    # The third asks real providers, which tests never do: simulated ones stand in for them.
+    async with Simulator({"first/m": "healthy", "second/m": "healthy"}) as providers:
+        urls = {name: providers.base_url(name) for name in providers.providers}
+        (tmp_path / "firstbyte.yaml").write_text(CONFIG.format(**urls), encoding="utf-8")
+        code, said = await ran("probe", env=env, cwd=tmp_path)
+
+    assert code == 0
+    assert "first/m  ok  first byte" in said
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)", TEXT))))
+def test_what_it_links_to_is_there(link: str) -> None:
+    assert (ROOT / link).exists()
+
+
+def test_every_command_of_the_command_line_has_its_row_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"^    ([a-z]+) ", capsys.readouterr().out, re.MULTILINE)
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+
+    assert len(commands) >= 13
+    assert [name for name in commands if not re.search(rf"`(firstbyte )?{name}\b", page)] == []
