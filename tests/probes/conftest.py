@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from breaker.store.redis import RedisStore
-from tests.fixtures import _worker_server, server, store_url
+from tests.fixtures import _worker_server, folder, server, store_url
 
-__all__ = ["_worker_server", "server", "store", "store_url"]
+__all__ = ["_worker_server", "folder", "server", "store", "store_url"]
 
 
 @pytest.fixture

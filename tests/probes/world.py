@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from breaker.answer import Answer, Ended, Part, Source
 from breaker.circuit import Move
+from breaker.errors import StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
@@ -85,6 +86,14 @@ class World:
                     async with asyncio.timeout(0.05):
                         await self.happened.wait()
 
+    async def until_awaited(self, look: Callable[[], Awaitable[None]], met: Callable[[], object]) -> None:
+        """Look again and again until a condition is met."""
+        async with asyncio.timeout(10):
+            await look()
+            while not met():
+                await asyncio.sleep(0.05)
+                await look()
+
     def probes(self, target: str) -> list[Answer]:
         """The probes that counted, each once, in the order of their ends."""
         return [a for a in self._answers(target) if a.source is Source.PROBE and a.part is Part.FINAL]
@@ -138,6 +147,7 @@ async def world(chosen: Settings, store: RedisStore) -> AsyncIterator[World]:
 
 async def _keep(board: Switchboard) -> None:
     while True:
-        await board.refresh()
-        await board.settle()
+        with contextlib.suppress(StoreGoneError):
+            await board.refresh()
+            await board.settle()
         await asyncio.sleep(0.02)

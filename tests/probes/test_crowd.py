@@ -1,0 +1,51 @@
+import asyncio
+import time
+
+from monitor.schedule.crowd import WAIT_S, Crowd
+
+
+async def test_up_to_its_limit_nobody_waits() -> None:
+    crowd = Crowd(2)
+    began = time.monotonic()
+    await crowd.enter()
+    await crowd.enter()
+
+    assert time.monotonic() - began < WAIT_S / 2
+
+
+async def test_beyond_it_one_waits_for_a_place_that_is_left() -> None:
+    crowd = Crowd(1)
+    first = await crowd.enter()
+    asyncio.get_running_loop().call_soon(first.leave)
+    began = time.monotonic()
+    await crowd.enter()
+
+    assert time.monotonic() - began < WAIT_S / 2
+
+
+async def test_but_never_for_long_and_then_without_a_place() -> None:
+    crowd = Crowd(1)
+    await crowd.enter()
+    began = time.monotonic()
+    extra = await crowd.enter()
+    waited_s = time.monotonic() - began
+    extra.leave()
+    again = asyncio.create_task(crowd.enter())
+    done, _ = await asyncio.wait([again], timeout=WAIT_S / 2)
+    await again
+
+    assert WAIT_S <= waited_s < WAIT_S + 0.5
+    assert not done, "a place that nobody had was given free"
+
+
+async def test_a_place_that_is_left_twice_is_free_once() -> None:
+    crowd = Crowd(1)
+    first = await crowd.enter()
+    first.leave()
+    first.leave()
+    await crowd.enter()
+    third = asyncio.create_task(crowd.enter())
+    done, _ = await asyncio.wait([third], timeout=WAIT_S / 2)
+    await third
+
+    assert not done
