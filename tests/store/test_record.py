@@ -185,7 +185,8 @@ async def test_each_kind_has_a_column_of_its_own(store: RedisStore, server: Stor
 async def test_an_answer_that_was_only_counted_is_known_all_the_same(store: RedisStore, server: StoreServer) -> None:
     flood = [late(str(i)) for i in range(60)]
     await record(store, *flood)
-    counted_only = "59" if "59" not in names((await store.look(TARGET)).log.reports) else "58"
+    kept = names((await store.look(TARGET)).log.reports)
+    counted_only = next(answer.id for answer in flood if answer.id not in kept)
 
     again = await record(store, late(counted_only))
     final = await record(store, good(counted_only))
@@ -194,6 +195,13 @@ async def test_an_answer_that_was_only_counted_is_known_all_the_same(store: Redi
     assert [reading.counted for reading in (again, final, final_again)] == [False, True, False]
     assert counted_only not in names(final_again.log.reports)
     assert [sum(column) for column in zip(*(row[2:] for row in bins(server)), strict=True)] == [0, 0, 0, 60]
+
+
+async def test_a_late_part_after_a_final_one_that_was_only_counted_is_dropped(store: RedisStore) -> None:
+    kept = names((await record(store, *(good(str(i)) for i in range(60)))).log.reports)
+    counted_only = next(str(i) for i in range(60) if str(i) not in kept)
+
+    assert not (await record(store, late(counted_only))).counted
 
 
 async def test_bins_are_bounded_to_sixty(store: RedisStore, server: StoreServer) -> None:
