@@ -19,7 +19,8 @@ async def six_hours(picture: Path) -> str:
         played = await play(replay, speed=60, for_s=replay.end_s + 60, data=Path(folder))
     draw(played, picture)
     open_s = sum(until - since for since, until in played.open_spans()) * played.speed
-    return f"{len(played.judged)} answers, {len(played.moves)} moves, open for {open_s / 60:.0f} of {replay.end_s / 60:.0f} min"
+    spans = f"open for {open_s / 60:.0f} of {replay.end_s / 60:.0f} min"
+    return f"{len(played.judged)} answers, {len(played.moves)} moves, {spans}"
 
 
 async def status(picture: Path) -> str:
@@ -38,21 +39,17 @@ def photograph(url: str, picture: Path, profile: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or "chromium"
     quiet = "--disable-background-networking --disable-component-update --disable-sync --no-first-run --disable-gpu"
     size = "--window-size=1200,1000 --hide-scrollbars --force-device-scale-factor=1"
-    words = [browser, "--headless", "--no-sandbox", *quiet.split(), *size.split()]
-    subprocess.run(
-        [*words, f"--user-data-dir={profile}", f"--screenshot={picture}", url],
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
+    kept = f"--user-data-dir={profile}"
+    words = [browser, "--headless", "--no-sandbox", kept, *quiet.split(), *size.split(), f"--screenshot={picture}", url]
+    subprocess.run(words, check=True, capture_output=True, timeout=60)
 
 
 async def _all(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     print("status.png:", await status(folder / "status.png"), flush=True)  # noqa: T201
     print("six-hours.png: seven minutes from now", flush=True)  # noqa: T201
     print("six-hours.png:", await six_hours(folder / "six-hours.png"), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
+    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     asyncio.run(_all(Path(sys.argv[1])))

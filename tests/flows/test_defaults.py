@@ -20,7 +20,11 @@ async def test_silence_opens_41_s_after_the_second_request_began_whatever_keeps_
     """No headers, headers alone, comments alone: all are silence, and none of them waits for its time-out."""
     moves: dict[str, tuple[float, Move]] = {}
     judged: list[Judged] = []
-    ears = Ears(judged=(judged.append,), moved=(lambda t, m: moves.setdefault(t, (time.monotonic(), m)),))
+
+    def moved(target: str, move: Move) -> None:
+        moves.setdefault(target, (time.monotonic(), move))
+
+    ears = Ears(judged=(judged.append,), moved=(moved,))
     async with Simulator({**HANGING, "well/m": "healthy"}) as providers:
         plans = [plan(providers, name, Policy()) for name in (*HANGING, "well/m")]
         async with running(settings(plans, tmp_path), ears=ears) as service:
