@@ -27,8 +27,8 @@ class Weight(Enum):
 class Entry:
     """A judged answer as the store keeps it.
 
-    `at` is the store's time when the answer counted (its late part, where it had one), `began` the store's
-    time when its request began; both in seconds since 1970. `late` says that the slow limit passed in silence.
+    `at` is the store's time when the answer counted (came to its end, or to the slow limit in silence), `began` the
+    store's time when its request began; both in seconds since 1970. `late` says that the slow limit passed in silence.
     """
 
     answer: Answer
@@ -68,8 +68,12 @@ def _slow(answer: Answer, slow_s: float) -> bool:
 
 
 def telling(entries: Iterable[Entry], policy: Policy, since: float) -> list[Entry]:
-    """The entries that count, of requests that began after `since`."""
-    return [e for e in entries if e.began > since and weigh(e, policy) is not Weight.NOTHING]
+    """The entries that count, of requests that began after `since`, in the order in which they counted.
+
+    An answer that had to wait for the store comes later than it counted.
+    """
+    told = (e for e in entries if e.began > since and weigh(e, policy) is not Weight.NOTHING)
+    return sorted(told, key=lambda entry: entry.at)
 
 
 def row(entries: Iterable[Entry], policy: Policy, *, bad: bool) -> list[Entry]:

@@ -90,8 +90,12 @@ async def started(*words: str, env: Mapping[str, str], cwd: Path) -> AsyncIterat
         yield made
     finally:
         if process.returncode is None:
+            process.terminate()  # it ends its store too; killed, it would leave it behind
+        try:
+            await made.end()
+        except TimeoutError:
             process.kill()
-        await made.end()
+            raise
 
 
 async def ran(*words: str, env: Mapping[str, str], cwd: Path) -> tuple[int, str]:

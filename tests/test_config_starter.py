@@ -53,7 +53,7 @@ def test_without_a_key_the_example_names_the_variables_and_lacks_nothing_else(tm
 def test_starter_ends_with_what_a_day_of_probing_costs() -> None:
     costs = starter({"ZAI_API_KEY": "key", "GROQ_API_KEY": "key"}).rpartition("\n\n")[2]
     assert "1,440 probes a day" in costs
-    assert "13.3 million tokens a day of each target, 26.7 million in this file" in costs
+    assert "15.9 million tokens a day of each target, 31.8 million in this file" in costs
 
 
 def test_commented_numbers_are_good_once_the_signs_are_taken_away(tmp_path: Path) -> None:

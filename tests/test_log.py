@@ -64,3 +64,9 @@ def test_a_row_keeps_the_order_in_which_answers_counted() -> None:
     made = [good(0), failed(60), slow(120)]
 
     assert row(made, POLICY, bad=True) == made[1:]
+
+
+def test_an_answer_that_waited_stands_where_it_counted() -> None:
+    made = [good(120), failed(60), failed(180)]
+
+    assert telling(made, POLICY, since=0) == [made[1], made[0], made[2]]

@@ -5,6 +5,7 @@
 --        4 id, written as JSON         5 microseconds since the request began
 --        6 the entry's other members, written as JSON without the opening brace
 --        7 the epoch of a circuit that is made now
+--        8 microseconds since it counted; 0 unless it has waited somewhere
 -- Reply  { counted: 0 | 1, now: seconds as text, the circuit's six fields, probes, reports } (oldest first)
 --
 -- A bin is "start kept ok failure nothing late": seconds since 1970, reports kept one by one, reports of each kind.
@@ -18,7 +19,7 @@ local BIN_S, BINS = 10, 60
 local MODEST, ROW = 20, 16
 local COLUMN = { ok = 3, failure = 4, nothing = 5, late = 6 }
 
-local source, part, kind, id, age_us, members, epoch = unpack(ARGV)
+local source, part, kind, id, age_us, members, epoch, ago_us = unpack(ARGV)
 local list = source == 'probe' and KEYS[2] or KEYS[3]
 
 local time = redis.call('TIME')
@@ -95,7 +96,8 @@ if merges then
 elseif appends then
   local began = seconds(math.max(now_us - tonumber(age_us), 0))
   local late = part == 'late' and 'true' or 'false'
-  entries[#entries + 1] = start .. seconds(now_us) .. ',"began":' .. began .. ',"late":' .. late
+  local at = seconds(math.max(now_us - tonumber(ago_us), 0))
+  entries[#entries + 1] = start .. at .. ',"began":' .. began .. ',"late":' .. late
     .. ',"kind":"' .. kind .. '",' .. members
 end
 

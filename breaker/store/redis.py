@@ -74,6 +74,7 @@ class RedisStore:
             round(age_s * 1e6),
             codec.write_members(answer, judgement),
             _nonce(),
+            round(max(0.0, age_s - answer.seconds) * 1e6),
         )
         keys = _keys(answer.target, "circuit", "probes", "reports", "ids", "bins")
         reply = await self._ask(lambda: RECORD.run(self._server, keys, args))

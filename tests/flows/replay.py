@@ -144,6 +144,6 @@ def draw(played: Played, picture: Path) -> None:
         label="first byte of a probe",
     )
     axes.axhline(40, color="#c92a2a", lw=1, ls="--", label="40 s")
-    axes.set(xlabel="hours", ylabel="seconds", ylim=(0, 140), title="A provider that sags: first bytes and open spans")
-    axes.legend(loc="upper right")
+    axes.set(xlabel="hours", ylabel="seconds", ylim=(0, 140), xlim=(0, hours(played.routed[-1][0])))
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False)
     figure.savefig(picture, dpi=110)

@@ -34,10 +34,18 @@ async def test_a_request_began_as_long_ago_as_its_age_says_or_its_length(
     reading = await record(store, good("a", age_s=said))
 
     (entry,) = reading.log.reports
-    assert entry.at == reading.now
-    assert entry.at - entry.began == pytest.approx(age_s, abs=2e-6)
+    assert reading.now - entry.began == pytest.approx(age_s, abs=2e-6)
     assert reading.counted
     assert not entry.late
+
+
+@pytest.mark.parametrize(("age_s", "ago_s"), [(None, 0.0), (2.0, 0.0), (0.0, 0.0), (302.0, 300.0)])
+async def test_an_answer_counted_when_it_ended_however_long_it_waited(
+    store: RedisStore, age_s: float | None, ago_s: float
+) -> None:
+    reading = await record(store, good("a", age_s=age_s))
+
+    assert reading.now - reading.log.reports[0].at == pytest.approx(ago_s, abs=2e-6)
 
 
 async def test_an_absurd_age_is_older_than_everything(store: RedisStore) -> None:
