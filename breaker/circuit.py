@@ -131,6 +131,7 @@ def next_due(circuit: Circuit, log: Log, policy: Policy, now: float) -> float | 
 
 def hold(circuit: Circuit, now: float, *, opened: bool, who: str, why: str, until: float) -> Move:
     """The move that holds a circuit open or closed by hand until a moment."""
+    circuit = _shifted(circuit, now)  # else it would be done later, and shorten this hold
     held = Held(opened=opened, who=who, why=why, since=now, until=until)
     return _move(circuit, now, Cause.MANUAL, f"by hand, {who}: {why}", held=held)
 
@@ -148,6 +149,7 @@ def restored(known: Circuit, found: Circuit, now: float) -> Circuit | None:
     `found` is what the store says now. The old end stays: a loss never lengthens a hold.
     """
     older = found.epoch != known.epoch or found.generation < known.generation
+    known = _shifted(known, now)  # a store that takes another's place may have a clock further behind
     forgotten = older and found.open_until is None and found.held is None
     held = known.held if known.held and now < known.held.until else None
     still_open = known.open_until is not None and now < known.open_until
@@ -207,11 +209,11 @@ def _close_or_open_again(circuit: Circuit, log: Log, policy: Policy, now: float)
     if len(good) >= policy.recover_row and now - good[-1].at <= policy.fresh_s:
         why = f"{len(good)} good probes in a row, the newest {now - good[-1].at:.0f} s old"
         return _closed(circuit, now, Cause.RECOVERED, why, tuple(good[-policy.recover_row :]))
-    if probes and weigh(probes[-1], policy).bad and probes[-1].at >= circuit.open_until:
-        return _opened(circuit, [probes[-1]], policy, now)
     silent_s = now - _last_told(circuit, log, policy)
     if not policy.probing or silent_s >= policy.silent_s:
         return _closed(circuit, now, Cause.UNVERIFIED, f"no telling probe for {silent_s:.0f} s: closed unverified")
+    if probes and weigh(probes[-1], policy).bad and probes[-1].at >= circuit.open_until:
+        return _opened(circuit, [probes[-1]], policy, now)
     return None
 
 
@@ -250,18 +252,34 @@ def _latest(circuit: Circuit) -> float:
     return max(circuit.moved_at, circuit.held.since if circuit.held else 0.0)
 
 
-def _set_anew(circuit: Circuit, now: float) -> Move:
-    """Shift a circuit's times so that its last move stands at now: no hold gets longer than it was made."""
+def _shifted(circuit: Circuit, now: float) -> Circuit:
+    """The circuit with its last move put at now, where a clock set back has left it in the future.
+
+    All its times move by as much, so no hold gets longer than it was made.
+    """
     back = _latest(circuit) - now
+    if back <= CLOCK_SLACK_S:
+        return circuit
     held = circuit.held
+    return replace(
+        circuit,
+        moved_at=max(circuit.moved_at - back, 0.0),
+        open_until=None if circuit.open_until is None else circuit.open_until - back,
+        held=held and replace(held, since=held.since - back, until=held.until - back),
+    )
+
+
+def _set_anew(circuit: Circuit, now: float) -> Move:
+    """Make the shift of a circuit's times known to all."""
+    back, anew = _latest(circuit) - now, _shifted(circuit, now)
     return _move(
         circuit,
         now,
         Cause.CLOCK,
         f"the store's clock went back by at least {back:.0f} s",
-        moved_at=max(circuit.moved_at - back, 0.0),
-        open_until=None if circuit.open_until is None else circuit.open_until - back,
-        held=held and replace(held, since=held.since - back, until=held.until - back),
+        moved_at=anew.moved_at,
+        open_until=anew.open_until,
+        held=anew.held,
         cause_kept=circuit.cause,
     )
 

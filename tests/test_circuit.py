@@ -163,6 +163,11 @@ def test_a_bad_probe_that_counted_during_the_hold_does_not_open_it_again() -> No
     assert due(OPEN, probes(failed(1599)), POLICY, now=1601.0) is None
 
 
+def test_a_bad_probe_of_long_ago_does_not_open_it_again() -> None:
+    """Nobody was there to act on it at its time, so nothing is known of now."""
+    assert moved(OPEN, probes(failed(1605)), 5200.0).cause is Cause.UNVERIFIED
+
+
 def test_a_silent_monitor_closes_it_unverified_when_the_hold_ends() -> None:
     move = moved(OPEN, probes(failed(1400)), 1600.0)
 
@@ -256,6 +261,14 @@ def test_a_clock_that_goes_back_shifts_a_hold_by_hand_too() -> None:
     assert shifted.held == Held(opened=True, who="ann", why="deploy", since=100.0, until=500.0)
 
 
+def test_a_hold_by_hand_lasts_as_long_as_it_was_made_though_a_clock_went_back_before_it() -> None:
+    held = hold(OPEN, 500.0, opened=False, who="ann", why="try it", until=700.0)
+
+    assert held.circuit.held == Held(opened=False, who="ann", why="try it", since=500.0, until=700.0)
+    assert (held.circuit.generation, held.circuit.open_until) == (5, 1100.0)
+    assert due(held.circuit, Log(), POLICY, now=500.0) is None
+
+
 def test_a_clock_that_goes_forward_ends_a_hold_but_closes_only_on_evidence() -> None:
     assert state(OPEN, 5200.0) is State.HALF_OPEN
     assert moved(OPEN, probes(good(1100), good(1160)), 5200.0).cause is Cause.UNVERIFIED
@@ -269,6 +282,12 @@ def test_a_store_that_has_lost_everything_gets_an_open_circuit_back_with_its_old
 
 def test_a_store_that_has_fallen_back_behind_a_move_gets_it_back() -> None:
     assert restored(OPEN, replace(OPEN, generation=3, open_until=None, cause=None, moved_at=0.0), 1200.0) is not None
+
+
+def test_an_open_circuit_stays_open_no_longer_in_a_store_whose_clock_is_behind() -> None:
+    back = restored(OPEN, Circuit(), now=500.0)
+
+    assert back == Circuit(epoch="", generation=5, cause=Cause.SLOW, moved_at=500.0, open_until=1100.0)
 
 
 def test_a_forgotten_hold_by_hand_is_put_back() -> None:
