@@ -1,0 +1,227 @@
+"""What holds for a circuit whatever happens to it, in whatever order, by whatever clock."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from breaker import circuit as circuits
+from breaker.circuit import CLOCK_SLACK_S, Cause, Circuit, Move, State
+from breaker.log import Entry, Log, Weight, telling, weigh
+from breaker.policy import Policy
+from breaker.route import Role, Route, choose
+from breaker.target import Provider, Target
+from tests.entries import by_agent, failed, good, refused, silent, slow
+
+POLICIES = (
+    Policy(),
+    Policy(errors_row=1, slow_row=3, recover_row=1, wary_s=0.0),
+    Policy(errors_row=3, slow_row=1, recover_row=3),
+    Policy(probing=False),
+)
+KINDS = {"good": good, "slow": slow, "failed": failed, "refused": refused, "silent": silent}
+BAD = (Weight.SLOW, Weight.FAILED)
+BY_ITSELF = (Cause.SLOW, Cause.ERRORS, Cause.RECOVERED, Cause.UNVERIFIED)
+PRIMARY, BACKUP = (
+    Target(provider=Provider(name=name, base_url="http://x/v1", wire="openai-chat"), model="m") for name in "pq"
+)
+ROUTE = Route(name="coder", targets=(PRIMARY, BACKUP))
+
+
+class CircuitMachine(RuleBasedStateMachine):
+    """One circuit with the log that a store would keep, moved as the switchboard moves it."""
+
+    @initialize(policy=st.sampled_from(POLICIES))
+    def begin(self, policy: Policy) -> None:
+        self.policy = policy
+        self.now = 1_000_000.0
+        self.circuit = Circuit(epoch="e")
+        self.log = Log()
+        self.count = 0
+
+    # What may happen
+
+    @rule(
+        kind=st.sampled_from(sorted(KINDS)),
+        probe=st.booleans(),
+        age_s=st.sampled_from([2.0, 45.0, 130.0, 700.0]),
+        after_s=st.sampled_from([0.0, 5.0, 15.0, 60.0, 151.0]),
+        confirms=st.booleans(),
+    )
+    def answer(self, kind: str, probe: bool, age_s: float, after_s: float, confirms: bool) -> None:
+        self.now += after_s
+        asked = self.log.reports[-1].answer.id if confirms and probe and self.log.reports else None
+        self.count += 1
+        made = KINDS[kind](self.now, began=self.now - age_s, name=f"{self.count}", confirms=asked)
+        if probe:
+            self.log = replace(self.log, probes=(*self.log.probes, made)[-32:])
+        else:
+            self.log = replace(self.log, reports=(*self.log.reports, by_agent(made))[-64:])
+        self.settle()
+
+    @precondition(lambda self: self.circuit.open_until is None)
+    @rule()
+    def outage(self) -> None:
+        """Enough bad probes to open any policy's circuit."""
+        for _ in range(3):
+            self.answer(kind="failed", probe=True, age_s=2.0, after_s=5.0, confirms=False)
+
+    @precondition(lambda self: self.circuit.open_until is not None)
+    @rule(past_s=st.sampled_from([-0.001, 0.0, 0.1, 30.0]))
+    def until_the_hold_ends(self, past_s: float) -> None:
+        end = self.circuit.open_until or 0.0
+        self.now = max(self.now, end + past_s)
+        self.settle()
+
+    @rule(seconds=st.sampled_from([0.5, 20.0, 200.0, 5_000.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.settle()
+
+    @rule(step_s=st.sampled_from([-5_000.0, -300.0, -0.9, 3_600.0]))
+    def the_clock_is_set(self, step_s: float) -> None:
+        self.now += step_s
+
+    @rule(opened=st.booleans(), for_s=st.sampled_from([1.0, 100.0, 2_000.0]))
+    def by_hand(self, opened: bool, for_s: float) -> None:
+        until = self.now + for_s
+        self.make(circuits.hold(self.circuit, self.now, opened=opened, who="ann", why="test", until=until))
+        assert circuits.state(self.circuit, self.now) is (State.HELD_OPEN if opened else State.HELD_CLOSED)
+        self.settle()
+        assert self.circuit.held is not None
+        assert self.circuit.held.until - self.now >= for_s - CLOCK_SLACK_S
+
+    @rule()
+    def let_go(self) -> None:
+        held = self.circuit.held
+        move = circuits.release(self.circuit, self.now, who="bob", why="test")
+        assert (move is None) is (held is None)
+        if move is not None:
+            self.make(move)
+            assert self.circuit.held is None
+        self.settle()
+
+    @rule(step_s=st.sampled_from([0.0, 0.0, -400.0, 400.0]))
+    def the_store_forgets(self, step_s: float) -> None:
+        known, self.now = self.circuit, self.now + step_s
+        back = circuits.restored(known, Circuit(), self.now)
+        if back is None:
+            self.circuit, self.log = Circuit(epoch="f"), Log()
+            return
+        assert back.generation == known.generation + 1
+        if known.open_until is not None:
+            assert back.open_until is None or back.open_until <= known.open_until
+        if known.held is not None:
+            assert back.held is None or back.held.until <= known.held.until
+        self.circuit, self.log = replace(back, epoch="f"), Log()
+        self.settle()
+
+    # How it is moved
+
+    def settle(self) -> None:
+        """Make what is due, as often as something is; it comes to rest at once."""
+        for _ in range(4):
+            move = circuits.due(self.circuit, self.log, self.policy, self.now)
+            if move is None:
+                return
+            self.check(move)
+            self.make(move)
+        raise AssertionError(f"it doesn't come to rest: {move}")
+
+    def make(self, move: Move) -> None:
+        before, after = self.circuit, move.circuit
+        assert after.generation == before.generation + 1
+        assert after.epoch == before.epoch
+        if move.cause is not Cause.MANUAL:  # by hand, a clock that was set may be noticed on the way
+            assert move.before is circuits.state(before, self.now)
+        assert move.after is circuits.state(after, self.now)
+        assert move.why
+        self.circuit = after
+
+    def check(self, move: Move) -> None:
+        before, after, now = self.circuit, move.circuit, self.now
+        if move.cause in BY_ITSELF:
+            assert after.held == before.held
+            assert after.moved_at == now
+            assert all(entry.began > before.moved_at for entry in move.answers)
+        if move.cause in (Cause.SLOW, Cause.ERRORS):
+            self.check_opening(move.answers, after)
+        elif move.cause is Cause.RECOVERED:
+            assert before.open_until is not None
+            assert now >= before.open_until
+            assert [weigh(e, self.policy) for e in move.answers] == [Weight.GOOD] * self.policy.recover_row
+            assert now - move.answers[-1].at <= self.policy.fresh_s
+        elif move.cause is Cause.UNVERIFIED:
+            assert before.open_until is not None
+            assert now >= before.open_until
+        elif move.cause is Cause.HOLD_OVER:
+            assert before.held is not None
+            assert now >= before.held.until
+            assert after == replace(before, held=None, generation=after.generation)
+        else:
+            assert move.cause is Cause.CLOCK
+
+    def check_opening(self, answers: tuple[Entry, ...], after: Circuit) -> None:
+        assert answers
+        assert all(weigh(entry, self.policy) in BAD for entry in answers)
+        assert self.now - answers[-1].at <= self.policy.row_gap_s
+        assert after.open_until == self.now + self.policy.hold_s
+
+    # What holds at every moment
+
+    @invariant()
+    def no_hold_is_longer_than_it_was_made(self) -> None:
+        if self.circuit.open_until is not None:
+            righted = circuits.due(self.circuit, self.log, self.policy, self.now)
+            circuit = righted.circuit if righted else self.circuit
+            assert circuit.open_until is None or circuit.open_until - self.now <= self.policy.hold_s + CLOCK_SLACK_S
+
+    @invariant()
+    def an_open_circuit_says_why(self) -> None:
+        if self.circuit.open_until is not None:
+            assert self.circuit.cause in (Cause.SLOW, Cause.ERRORS)
+
+    @invariant()
+    def looking_changes_nothing_and_misses_nothing(self) -> None:
+        probes = telling(self.log.probes, self.policy, self.circuit.moved_at)
+        newest = [e for e in probes if e.at <= self.now + CLOCK_SLACK_S][-self.policy.errors_row :]
+        if circuits.due(self.circuit, self.log, self.policy, self.now) is not None:
+            return  # a clock was set and nobody has looked since
+        failures = [e for e in newest if weigh(e, self.policy) is Weight.FAILED]
+        if self.circuit.open_until is None and len(failures) == self.policy.errors_row:
+            times = [*(e.at for e in failures), self.now]
+            assert any(b - a > self.policy.row_gap_s for a, b in pairwise(times))
+
+    @invariant()
+    def without_any_answer_it_closes(self) -> None:
+        """There is no dead end: the clock alone leads out of every state."""
+        circuit, now = self.circuit, self.now
+        for _ in range(8):
+            while (move := circuits.due(circuit, self.log, self.policy, now)) is not None:
+                circuit = move.circuit
+            then = circuits.next_due(circuit, self.log, self.policy, now)
+            if then is None:
+                break
+            assert then > now
+            now = then
+        assert circuits.state(circuit, now) in (State.CLOSED, State.OPEN)
+        if circuits.state(circuit, now) is State.OPEN:  # old bad probes opened it anew; that ends as well
+            assert circuits.next_due(circuit, self.log, self.policy, now) is not None
+
+    @invariant()
+    def agents_are_sent_where_they_may_go(self) -> None:
+        decision = choose(ROUTE, {PRIMARY.name: self.circuit}, self.now)
+        passes = circuits.state(self.circuit, self.now).passes
+        assert decision.role is (Role.PRIMARY if passes else Role.BACKUP)
+        assert (decision.until_s or 1.0) > 0
+        alone = choose(Route(name="x", targets=(PRIMARY,)), {PRIMARY.name: self.circuit}, self.now)
+        assert (alone.role is Role.LAST_RESORT) is not passes
+        assert passes or (alone.retry_after_s or 0.0) > 0
+
+
+CircuitMachine.TestCase.settings = settings(
+    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+TestCircuit = CircuitMachine.TestCase
