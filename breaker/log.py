@@ -28,7 +28,8 @@ class Entry:
     """A judged answer as the store keeps it.
 
     `at` is the store's time when the answer counted (came to its end, or to the slow limit in silence), `began` the
-    store's time when its request began; both in seconds since 1970. `late` says that the slow limit passed in silence.
+    store's time when its request began; both in seconds since 1970. `late` says that the asker's own slow limit passed
+    in silence.
     """
 
     answer: Answer
@@ -53,13 +54,13 @@ def weigh(entry: Entry, policy: Policy) -> Weight:
         return Weight.NOTHING
     if entry.blame is Blame.PROVIDER_FAILURE:
         return Weight.FAILED
-    if entry.late or _slow(entry.answer, policy.slow_s):
+    if _slow(entry.answer, policy.slow_s):
         return Weight.SLOW
     return Weight.GOOD if entry.blame is Blame.OK else Weight.NOTHING
 
 
 def _slow(answer: Answer, slow_s: float) -> bool:
-    """A first byte later than the limit; a plain answer has none, so it can't be slow."""
+    """A first byte later than the limit, whatever the asker's own limit was; a plain answer has none."""
     if not answer.streamed:
         return False
     if answer.first_byte_s is None:

@@ -17,6 +17,11 @@ POLICY = Policy()
         pytest.param(good(0, first_byte_s=40.0), Weight.GOOD, id="40.000 s is not later than 40 s"),
         pytest.param(good(0, first_byte_s=40.001, seconds=41.0), Weight.SLOW, id="40.001 s is"),
         pytest.param(silent(0), Weight.SLOW, id="silence counts when the limit passes"),
+        pytest.param(silent(0, seconds=10.0), Weight.NOTHING, id="silence for an agent's own shorter limit doesn't"),
+        pytest.param(
+            good(0, first_byte_s=12.0, seconds=13.0, late=True), Weight.GOOD, id="nor a first byte within ours"
+        ),
+        pytest.param(silent(0, streamed=False), Weight.NOTHING, id="nor where no stream was asked for"),
         pytest.param(failed(0), Weight.FAILED, id="a 500 failed"),
         pytest.param(failed(0, late=True), Weight.FAILED, id="late and then failed is failed"),
         pytest.param(refused(0), Weight.NOTHING, id="the caller's fault counts nothing"),
@@ -27,7 +32,9 @@ POLICY = Policy()
             entry(0, ended=Ended.CANCELLED, first_byte_s=None, seconds=40.0), Weight.SLOW, id="cancelled after 40 s"
         ),
         pytest.param(
-            entry(0, ended=Ended.CANCELLED, first_byte_s=None, late=True), Weight.SLOW, id="late and then cancelled"
+            entry(0, ended=Ended.CANCELLED, first_byte_s=None, seconds=41.0, late=True),
+            Weight.SLOW,
+            id="late and then cancelled",
         ),
         pytest.param(
             good(0, streamed=False, first_byte_s=None, seconds=90.0), Weight.GOOD, id="a plain answer can't be slow"
