@@ -67,7 +67,7 @@ def choose(route: Route, circuits: Mapping[str, Circuit], now: float, *, stale: 
     known = [(target, circuits.get(target.name, Circuit())) for target in route.targets]
     passing = [target for target, circuit in known if state(circuit, now).passes]
     primary = known[0][1]
-    out_until = None if state(primary, now).passes else until(primary, now)
+    out_until = None if state(primary, now).passes else _out_until(primary, now)
     target = passing[0] if passing else _least_bad(known, now)
     until_s = None if out_until is None else out_until - now
     return Decision(
@@ -107,14 +107,20 @@ def _since_s(primary: Circuit, now: float) -> float | None:
     return max(now - since, 0.0) if since else None
 
 
+def _out_until(circuit: Circuit, now: float) -> float | None:
+    """Until when one that doesn't pass stays out for certain: a hold by hand may end over an open circuit."""
+    ends = [end for end in (until(circuit, now), circuit.open_until) if end is not None and end > now]
+    return max(ends, default=None)
+
+
 def _least_bad(known: list[tuple[Target, Circuit]], now: float) -> Target:
     """Half-open before open before held open; among equals the one that comes back first, then the preferred one."""
     order = {State.HALF_OPEN: 0, State.OPEN: 1, State.HELD_OPEN: 2}
-    ranked = sorted(known, key=lambda pair: (order.get(state(pair[1], now), 3), until(pair[1], now) or 0.0))
+    ranked = sorted(known, key=lambda pair: (order.get(state(pair[1], now), 3), _out_until(pair[1], now) or 0.0))
     return ranked[0][0]
 
 
 def _retry_after_s(known: list[tuple[Target, Circuit]], now: float) -> float:
     """When the first hold of a route ends, or a moment where a half-open one may close at any time."""
-    ends = [end - now for _, circuit in known if (end := until(circuit, now)) is not None]
+    ends = [end - now for _, circuit in known if (end := _out_until(circuit, now)) is not None]
     return min(ends) if len(ends) == len(known) else VALID_FOR_S

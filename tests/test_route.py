@@ -41,6 +41,7 @@ def test_a_closed_circuit_says_since_when() -> None:
         pytest.param(replace(OPEN, open_until=1002.0), Reason.SLOW, 200.0, 2.0, 2.0, id="open, nearly over"),
         pytest.param(HALF_OPEN, Reason.ERRORS, 200.0, None, 5.0, id="half-open"),
         pytest.param(HELD, Reason.MANUAL, 50.0, 3.0, 3.0, id="held open"),
+        pytest.param(replace(OPEN, held=HELD.held), Reason.MANUAL, 50.0, 400.0, 5.0, id="held open over an open one"),
     ],
 )
 def test_the_first_passing_backup_is_chosen_with_the_reason(
@@ -64,6 +65,7 @@ def test_a_target_that_is_held_closed_passes() -> None:
         pytest.param({"a": OPEN, "b": HALF_OPEN, "c": HELD}, SECOND, 5.0, id="half-open first"),
         pytest.param({"a": OPEN, "b": HELD, "c": replace(OPEN, open_until=1300)}, THIRD, 3.0, id="then the first back"),
         pytest.param({"a": OPEN, "b": OPEN, "c": OPEN}, FIRST, 400.0, id="then the preferred one"),
+        pytest.param({"a": replace(OPEN, held=HELD.held), "b": HELD, "c": HELD}, SECOND, 3.0, id="open under a hold"),
         pytest.param({"a": HELD, "b": HELD, "c": HELD}, FIRST, 3.0, id="held by hand comes last"),
     ],
 )
