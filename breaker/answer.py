@@ -182,7 +182,9 @@ def _typed(name: str, value: object) -> object:
 
 
 def _shown(value: object) -> str:
-    """A value as an error may quote it: never long, since it came from outside."""
+    """A value as an error may quote it: no text, since it may be a prompt's or a reply's, and never long."""
+    if isinstance(value, str):
+        return "a text (not shown)"
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}…"
 

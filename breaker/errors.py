@@ -21,7 +21,7 @@ class FirstbyteError(Exception):
 
 
 class BadFactError(FirstbyteError):
-    """A reported fact has the wrong name, type or range; the message names the fact, the value and the remedy."""
+    """A reported fact has the wrong name, type or range; the message names fact and remedy, and quotes no text."""
 
 
 class UnknownNameError(FirstbyteError):

@@ -53,8 +53,8 @@ def schema() -> dict[str, object]:
 
 
 def _check_plain(name: str, value: object) -> None:
-    """Names are said again in errors and values are kept; neither may be long or hold what can't be printed."""
-    if len(name) > 64 or not name.isprintable():
+    """Names are said again in errors, so each is one word; values are kept, so nothing holds what can't be printed."""
+    if len(name) > 64 or not name.isidentifier():
         raise BadFactError("a name that is no fact's; a report holds facts and nothing else")
     if isinstance(value, (dict, list)):
         raise BadFactError(f"{name} is made of several values; each fact is one")

@@ -134,7 +134,11 @@ BAD: list[object] = [
     pytest.param({"target": TARGET}, "'id' is missing", id="missing"),
     pytest.param({**good(), "seconds": -1}, "seconds must be a number from 0 to 1e12", id="negative"),
     pytest.param({**good(), "seconds": 10**400}, "seconds must be a number from 0 to 1e12", id="no float is as large"),
-    pytest.param({**good(), "seconds": "psst"}, "seconds is 'psst'; it must be of type float", id="wrong type"),
+    pytest.param({**good(), "seconds": "psst"}, "seconds is a text (not shown); it must be", id="wrong type"),
+    pytest.param(
+        {**good(), "finish": "psst"}, "finish is a text (not shown); it is one", id="prose for a word"
+    ),
+    pytest.param({**good(), "psst, said the model": 1}, "a name that is no fact's", id="prose for a name"),
     pytest.param({**good(), "ended": ["psst"]}, "ended is made of several values", id="a list"),
     pytest.param({**good(), "phrase": "I'm sorry, but psst"}, "phrase is the id of a known phrase", id="prose"),
     pytest.param({**good(), "confirms": "other"}, "'confirms' belongs to probes", id="confirms"),
@@ -153,6 +157,7 @@ async def test_a_malformed_report_is_named_and_takes_no_other_with_it(
     assert [judged["id"] for judged in said["answers"]] == ["one", "two"]
     assert [flaw["index"] for flaw in said["problems"]] == [1]
     assert said["problems"][0]["wrong"].startswith(wrong)
+    assert "psst" not in said["problems"][0]["wrong"].replace("psst/x", "")
 
 
 @pytest.mark.parametrize(("bad", "wrong"), BAD)
