@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -167,16 +167,48 @@ def test_a_door_that_is_silent_is_gone_within_the_limit() -> None:
             firstbyte.route("coder")
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "127.0.0.1:8642", "http://[", "http://127.0.0.1:port"])
+def test_no_error_shows_the_token_or_the_password_of_the_address(url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        gone = f"http://ann:psst@127.0.0.1:{listener.getsockname()[1]}"
+    with pytest.raises(DoorGoneError) as broken:
+        Firstbyte(url, token="psst\nX: y")
+    with pytest.raises(DoorGoneError) as foreign:
+        Firstbyte(url, token="pssté")
+    with Firstbyte(gone) as firstbyte, pytest.raises(DoorGoneError, match="nothing answers at http://127") as refused:
+        firstbyte.route("coder")
+
+    assert "psst" not in f"{broken.value} {foreign.value} {refused.value} {firstbyte!r}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://127.0.0.1", "127.0.0.1:8642", "http://[", "http://127.0.0.1:port", "http://a..b", "http://xn--/"],
+)
 def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
     with pytest.raises(DoorGoneError, match=r"address|nothing answers"), Firstbyte(url) as firstbyte:
         firstbyte.route("coder")
 
 
 @pytest.mark.parametrize(
-    "body", [pytest.param(b"hello", id="no JSON"), pytest.param(b"[]", id="no object"), pytest.param(b"{}", id="other")]
+    "body",
+    [
+        pytest.param(b"hello", id="no JSON"),
+        pytest.param(b"[]", id="no object"),
+        pytest.param(b"{}", id="other"),
+        pytest.param(b"[" * 100_000, id="too deep"),
+        pytest.param(b'{"targets": null, "moves": null, "state": null}', id="nothing under our names"),
+    ],
 )
-def test_another_service_at_the_address_is_told_apart(body: bytes) -> None:
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda door: door.route("coder"), id="route"),
+        pytest.param(lambda door: door.targets(), id="targets"),
+        pytest.param(lambda door: door.moves("a/b"), id="moves"),
+        pytest.param(lambda door: door.release("a/b", who="ann", why="done"), id="release"),
+    ],
+)
+def test_another_service_at_the_address_is_told_apart(ask: Callable[[Firstbyte], object], body: bytes) -> None:
     def answer_one(listener: socket.socket) -> None:
         line, _ = listener.accept()
         with line:
@@ -190,7 +222,7 @@ def test_another_service_at_the_address_is_told_apart(body: bytes) -> None:
             Firstbyte(f"http://127.0.0.1:{listener.getsockname()[1]}") as firstbyte,
             pytest.raises(DoorRefusedError, match=r"is not Firstbyte$"),
         ):
-            firstbyte.route("coder")
+            ask(firstbyte)
         other.join(10)
 
 
@@ -199,6 +231,16 @@ def test_no_proxy_is_asked_for_an_address_on_this_machine(url: str, monkeypatch:
 
     with Firstbyte(url) as firstbyte:
         assert firstbyte.route("coder").role == "primary"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"role": 8}, {"until_s": "soon"}, {"stale": 0}, {"route": None}, {"generation": True}]
+)
+def test_a_decision_of_other_kinds_is_none(url: str, wrong: dict[str, object]) -> None:
+    said = httpx.get(f"{url}/route?route=coder", trust_env=False).json()
+
+    with pytest.raises(TypeError):
+        Decision.read({**said, **wrong})
 
 
 def test_what_a_newer_service_says_besides_is_left_out(url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +14,7 @@ from breaker.client.said import Decision
 from breaker.errors import DoorGoneError, DoorRefusedError
 
 DEFAULT_URL = "http://127.0.0.1:8642"
+_SENDABLE = re.compile(r"[\x20-\x7e]*")
 _HERE = ("127.0.0.1", "::1", "localhost")
 
 
@@ -21,16 +23,19 @@ class Firstbyte:
 
     Without `url` and `token`: what FIRSTBYTE_URL and FIRSTBYTE_TOKEN say, else the default address and no token.
     `timeout_s` bounds each phase of a request. Every method raises DoorGoneError where nothing answers in time and
-    DoorRefusedError where the service answers with a problem.
+    DoorRefusedError where the service answers with a problem. No error shows the token, or a password in the address.
     """
 
     def __init__(self, url: str | None = None, *, token: str | None = None, timeout_s: float = 2.0) -> None:
         self.url = (url or os.environ.get("FIRSTBYTE_URL") or DEFAULT_URL).rstrip("/")
         token = token or os.environ.get("FIRSTBYTE_TOKEN", "").strip()
+        if not _SENDABLE.fullmatch(token):
+            raise DoorGoneError("the token has characters in it that can't be sent (not shown); see FIRSTBYTE_TOKEN")
         try:
             base = httpx.URL(self.url)
-        except httpx.InvalidURL:
-            raise DoorGoneError(f"{self.url!r} is not an address; write it like {DEFAULT_URL}") from None
+            str(base.host).encode("idna")
+        except (httpx.InvalidURL, ValueError):
+            raise DoorGoneError(f"{_bare(self.url)!r} is not an address; write it like {DEFAULT_URL}") from None
         self._http = httpx.Client(
             base_url=base,
             headers={"Authorization": f"Bearer {token}"} if token else {},
@@ -40,7 +45,7 @@ class Firstbyte:
 
     def __repr__(self) -> str:
         """Without the token."""
-        return f"Firstbyte({self.url!r})"
+        return f"Firstbyte({_bare(self.url)!r})"
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -73,12 +78,13 @@ class Firstbyte:
 
     def targets(self, target: str | None = None) -> dict[str, Any]:
         """How each target stands, or only one, as `GET /targets` says it."""
-        return self._ask("GET", "/targets", params=_given(target=target))
+        return self._needed(self._ask("GET", "/targets", params=_given(target=target)), "targets", "stale")
 
     def moves(self, target: str, limit: int = 50) -> list[dict[str, Any]]:
         """The newest moves of a target with the answers behind each, newest first."""
         said = self._ask("GET", "/moves", params={"target": target, "limit": str(limit)})
-        return list(said.get("moves", []))
+        moves: list[dict[str, Any]] = self._needed(said, "moves")["moves"]
+        return moves
 
     def hold_open(self, target: str, *, who: str, why: str, for_s: float | None = None) -> dict[str, Any]:
         """Hold a circuit open by hand, for ten minutes unless said otherwise; gives the target as it stands now."""
@@ -93,24 +99,26 @@ class Firstbyte:
         return self._by_hand("release", target, _given(who=who, why=why))
 
     def _by_hand(self, what: str, target: str, words: dict[str, Any]) -> dict[str, Any]:
-        return self._ask("POST", f"/circuit/{what}", params={"target": target}, json=words)
+        return self._needed(self._ask("POST", f"/circuit/{what}", params={"target": target}, json=words), "state")
 
     def _ask(self, method: str, path: str, **request: Any) -> dict[str, Any]:  # Any: handed on to httpx as it is
         try:
             response = self._http.request(method, path, **request)
         except httpx.TimeoutException:
-            raise DoorGoneError(f"{self.url} doesn't answer in time; is the service overloaded or stopped?") from None
+            said = f"{_bare(self.url)} doesn't answer in time; is the service overloaded or stopped?"
+            raise DoorGoneError(said) from None
         except httpx.RequestError as error:
-            raise DoorGoneError(f"nothing answers at {self.url} ({error}); start it, or set FIRSTBYTE_URL") from None
+            said = f"nothing answers at {_bare(self.url)} ({error}); start it, or set FIRSTBYTE_URL"
+            raise DoorGoneError(said) from None
         return self._read(response)
 
     def _read(self, response: httpx.Response) -> dict[str, Any]:
         try:
             said = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):
-            raise DoorRefusedError(response.status_code, f"what answers at {self.url} is not Firstbyte")
+            raise self._other(response.status_code)
         if response.is_error:
             raise DoorRefusedError(response.status_code, str(said.get("detail") or response.reason_phrase))
         return said
@@ -119,7 +127,21 @@ class Firstbyte:
         try:
             return Decision.read(said)
         except TypeError:
-            raise DoorRefusedError(200, f"what answers at {self.url} is not Firstbyte") from None
+            raise self._other(200) from None
+
+    def _needed(self, said: dict[str, Any], *names: str) -> dict[str, Any]:
+        """What was said, if these are in it."""
+        if any(said.get(name) is None for name in names):
+            raise self._other(200)
+        return said
+
+    def _other(self, status: int) -> DoorRefusedError:
+        return DoorRefusedError(status, f"what answers at {_bare(self.url)} is not Firstbyte")
+
+
+def _bare(url: str) -> str:
+    """An address without the name and password that may stand before its host."""
+    return re.sub(r"//[^/?#]*@", "//", url)
 
 
 def _given(**values: object) -> dict[str, Any]:

@@ -40,7 +40,16 @@ class Decision:
     def read(cls, said: Mapping[str, Any]) -> Decision:
         """The decision in an answer of the service; what a newer service says besides is left out.
 
-        Raises TypeError where something is missing.
+        Raises TypeError where something is missing or of another kind.
         """
-        known = {field.name for field in fields(cls)}
+        known = {field.name: str(field.type) for field in fields(cls)}
+        for name in known.keys() & said.keys():
+            if not _fits(said[name], known[name]):
+                raise TypeError(f"{name} is not of type {known[name]}")
         return cls(**{name: value for name, value in said.items() if name in known})
+
+
+def _fits(value: object, kind: str) -> bool:
+    """Whether a value is of a field's type; a whole number is good for seconds."""
+    words = kind.split(" | ")
+    return type(value).__name__.replace("NoneType", "None") in (*words, *(["int"] if "float" in words else []))
