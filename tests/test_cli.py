@@ -15,7 +15,8 @@ from monitor.cli.exits import UsageError
 from monitor.cli.remote import seconds
 from monitor.simulator import Simulator
 from tests.flows.test_kill import CONFIG
-from tests.processes import environment, ran, started
+from tests.probes.raw_server import Exchange, raw_server
+from tests.processes import FIRSTBYTE, environment, ran, started
 
 KEY = "key-that-nobody-may-see"
 
@@ -42,7 +43,7 @@ def test_a_length_of_time_reads_as(text: str, expected: float) -> None:
     assert seconds(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "soon", "-5", "1w", "nan", "1e3"])
+@pytest.mark.parametrize("text", ["", "soon", "-5", "1w", "nan", "1e3", "9" * 400])
 def test_no_length_of_time(text: str) -> None:
     with pytest.raises(UsageError, match="no length of time"):
         seconds(text)
@@ -61,6 +62,8 @@ def test_no_length_of_time(text: str) -> None:
         pytest.param(["monitor"], 2, "`firstbyte monitor` needs a configuration", id="monitor without a file"),
         pytest.param(["run", "--config", "gone.yaml"], 2, "gone.yaml: ", id="a file that isn't there"),
         pytest.param(["simulate", "a/m=sulking"], 2, "unknown behaviour 'sulking'; there are: healthy", id="behaviour"),
+        pytest.param(["simulate", "--port", "70000"], 2, "port must be 0-65535", id="port"),
+        pytest.param(["open", "a/b", "--why", "\udcff"], 2, "why has characters in it that can't be printed", id="why"),
         pytest.param(
             ["open", "a/b", "--why", "x", "--for", "soon"], 2, "'soon' is no length of time", id="for how long"
         ),
@@ -74,6 +77,55 @@ async def test_what_cant_be_done_says_why_in_a_line(words: list[str], code: int,
 
     assert got == code
     assert line in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("words", [["status"], ["status", "--json"], ["release", "a/b", "--why", "x"], ["route"]])
+async def test_another_service_at_the_address_is_no_service_of_ours(words: list[str], tmp_path: Path) -> None:
+    """It answers all with an object that has our names and nothing of ours below them."""
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.whole(b'{"targets": [{}], "stale": false, "state": "closed", "role": 8}')
+
+    async with raw_server(answer) as other:
+        code, said = await ran(*words, "--url", other.url, env=environment(tmp_path), cwd=tmp_path)
+
+    assert code == 3
+    assert "is not Firstbyte" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "line"),
+    [
+        pytest.param("$FIRSTBYTE version >/dev/full", 1, "can't write the output: No space left on device", id="full"),
+        pytest.param("$FIRSTBYTE version >&-", 0, "", id="closed"),
+        pytest.param("set -o pipefail; mkfifo p; exec 3<>p; exec 4>p 3<&-; $FIRSTBYTE version >&4", 0, "", id="pipe"),
+        pytest.param(
+            "mkdir x; cd x; rmdir ../x; $FIRSTBYTE check", 2, "the working folder can't be read", id="no folder"
+        ),
+        pytest.param("PYTHONIOENCODING=ascii $FIRSTBYTE init --config é.yaml", 0, r"wrote \xe9.yaml", id="ascii"),
+    ],
+)
+async def test_where_the_shell_gives_no_solid_ground_the_code_still_tells(
+    script: str, code: int, line: str, tmp_path: Path
+) -> None:
+    env = environment(tmp_path, {"FIRSTBYTE": "firstbyte"})
+    shell = f'firstbyte() {{ "{FIRSTBYTE[0]}" -c "{FIRSTBYTE[2]}" "$@"; }}; {script}'
+    process = await asyncio.create_subprocess_exec(
+        "bash",
+        "-c",
+        shell,
+        env=env,
+        cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    async with asyncio.timeout(30):
+        said = (await process.communicate())[0].decode()
+
+    assert (process.returncode, said.strip()) == (code, said.strip() if line else "")
+    assert line.replace("\\\\", "\\") in said
     assert "Traceback" not in said
 
 

@@ -1,19 +1,23 @@
 """The command `firstbyte`: reads its words, calls one function, and gives back an exit code."""
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 
 from breaker import __version__
 from breaker.errors import DoorGoneError, DoorRefusedError, FirstbyteError
 from monitor.cli import remote
-from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, UsageError
+from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UsageError
 
 Command = Callable[[argparse.Namespace], int]
 
 
 def entry() -> None:
     """Run the command line and exit."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # None where it is closed
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without our signs still gets the line
     raise SystemExit(main(sys.argv[1:]))
 
 
@@ -28,16 +32,29 @@ def main(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # `firstbyte status | head`
-        sys.stderr.close()
+        _forget_output()
         return GOOD
     except DoorGoneError as error:
         return _failed(error, UNREACHABLE)
     except UsageError as error:
         return _failed(error, USAGE)
+    except OutputError as error:
+        _forget_output()
+        return _failed(error, BAD)
     except DoorRefusedError as error:
-        return _failed(error, USAGE if error.status < 500 else BAD)
+        return _failed(error, _code(error.status))
     except FirstbyteError as error:
         return _failed(error, BAD)
+
+
+def _forget_output() -> None:
+    """Let nothing try again to write what nobody takes, as Python would at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _code(status: int) -> int:
+    """What a refusal means: a success that isn't ours comes from another service."""
+    return UNREACHABLE if status < 400 else USAGE if status < 500 else BAD
 
 
 def _failed(error: Exception, code: int) -> int:

@@ -9,5 +9,9 @@ UNREACHABLE = 3  # the service isn't reachable
 INTERRUPTED = 130
 
 
+class OutputError(FirstbyteError):
+    """What a command says can't be written anywhere."""
+
+
 class UsageError(FirstbyteError):
     """The command was called in a way that can't work; the message names the remedy."""

@@ -77,7 +77,7 @@ def simulate(args: argparse.Namespace) -> int:
             targets, host=args.host, control_port=args.port, ports=ports, speed=args.speed, say=remote.say
         )
         return _until_signal(simulating)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, OverflowError) as error:  # the last for a port that can't be
         raise UsageError(str(error)) from None
 
 
@@ -97,7 +97,10 @@ async def _serve(settings: Settings, parts: Parts) -> int:
 
 
 def _found(args: argparse.Namespace) -> Path | None:
-    return find(Path(args.config) if args.config else None, os.environ, Path.cwd())
+    try:
+        return find(Path(args.config) if args.config else None, os.environ, Path.cwd())
+    except OSError as error:
+        raise UsageError(f"the working folder can't be read: {error.strerror}; go to another one") from None
 
 
 def _needed(args: argparse.Namespace) -> Path:

@@ -1,16 +1,18 @@
 """Commands that ask a running service."""
 
 import argparse
+import contextlib
 import dataclasses
 import getpass
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from breaker import __version__
 from breaker.client import Firstbyte
-from monitor.cli.exits import BAD, GOOD, UsageError
+from breaker.errors import DoorRefusedError
+from monitor.cli.exits import BAD, GOOD, OutputError, UsageError
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
@@ -36,14 +38,15 @@ def status(args: argparse.Namespace) -> int:
     """Show each target; bad where a circuit isn't closed, or where the service has lost its store."""
     with _door(args) as door:
         said = door.targets()
-    targets = said["targets"]
+    with _understood():
+        table = _table([_HEAD, *map(_row, said["targets"])])
+        well = all(target["state"] in ("closed", "held-closed") for target in said["targets"])
     if args.json:
         say(json.dumps(said))
     else:
-        say(_table([_HEAD, *map(_row, targets)]))
+        say(table)
         if said["stale"]:
             say("The service can't reach its store; this is what was last known.")
-    well = all(target["state"] in ("closed", "held-closed") for target in targets)
     return GOOD if well and not said["stale"] else BAD
 
 
@@ -65,14 +68,26 @@ def release(args: argparse.Namespace) -> int:
 
 def seconds(text: str) -> float:
     """The seconds in `90`, `90s`, `10m`, `2h` or `3d`. Raises UsageError for anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
+    match = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)([smhd]?)", text.strip())
     if match is None:
         raise UsageError(f"{text!r} is no length of time; write 90, 10m, 2h or 3d")
     return float(match[1]) * _UNITS[match[2]]
 
 
 def _door(args: argparse.Namespace) -> Firstbyte:
+    for name, value in vars(args).items():
+        if isinstance(value, str) and not value.isprintable():
+            raise UsageError(f"{name.replace('_', '-')} has characters in it that can't be printed")
     return Firstbyte(args.url)
+
+
+@contextlib.contextmanager
+def _understood() -> Iterator[None]:
+    """For reading what was said: what isn't as we say it isn't ours."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise DoorRefusedError(200, "what answers there is not Firstbyte, or of another version") from None
 
 
 def _who(args: argparse.Namespace) -> str:
@@ -83,7 +98,9 @@ def _who(args: argparse.Namespace) -> str:
 
 
 def _show_target(args: argparse.Namespace, target: Mapping[str, Any]) -> None:
-    say(json.dumps(target) if args.json else _table([_HEAD, _row(target)]))
+    with _understood():
+        table = _table([_HEAD, _row(target)])
+    say(json.dumps(target) if args.json else table)
 
 
 _HEAD = ("TARGET", "CIRCUIT", "CAUSE", "UNTIL", "LAST FIRST BYTE")
@@ -116,4 +133,9 @@ def _back(until_s: float | None) -> str:
 
 def say(text: str) -> None:
     """Print a line at once, also into a pipe."""
-    print(text, flush=True)  # noqa: T201 # a command line speaks
+    try:
+        print(text, flush=True)  # noqa: T201 # a command line speaks
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"can't write the output: {error.strerror}") from None
