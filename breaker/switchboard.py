@@ -46,6 +46,15 @@ class Listeners:
     moved: tuple[Callable[[str, Move], None], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """An answer that waits since a monotonic moment; `tried`: it was sent, and may have counted without a reply."""
+
+    since: float
+    answer: Answer
+    tried: bool
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Standing:
     """A target as people see it: its circuit, what that is now, and what its last answers were."""
@@ -62,7 +71,8 @@ class Switchboard:
     """One process's view of all circuits, and the one road for every answer.
 
     `route` and `standings` read memory; everything else asks the store. While the store is gone, answers wait
-    (at most MAX_WAITING, the oldest are dropped and counted in `dropped`) and routes come from the last snapshot.
+    (at most MAX_WAITING) and routes come from the last snapshot. `dropped` counts those that were one too many, and
+    those that the store refuses for good.
     """
 
     def __init__(
@@ -82,7 +92,7 @@ class Switchboard:
         self._offset_s = 0.0  # the store's clock minus our monotonic one
         self._read_at: float | None = None  # monotonic, as is the next
         self._looked_at: float | None = None
-        self._waiting: deque[tuple[float, Answer]] = deque()
+        self._waiting: deque[_Waiting] = deque()
         self.dropped = 0
         self.woken = asyncio.Event()  # set whenever a circuit has moved here or elsewhere
 
@@ -146,13 +156,13 @@ class Switchboard:
         """
         self._check(answer.target)
         if self._waiting:  # what is gone would cost each answer of many its full limit
-            self._wait(answer)
+            self._wait(answer, tried=False)
             return None
         try:
             return await self._record(answer)
         except StoreError as error:
             _log.warning("the answer waits, since the store can't take it: %s", error)
-            self._wait(answer)
+            self._wait(answer, tried=True)
             return None
 
     async def settle(self) -> float | None:
@@ -224,14 +234,14 @@ class Switchboard:
         if target not in self._targets:
             raise UnknownNameError("target", target, self._targets)
 
-    async def _record(self, answer: Answer) -> Judged:
+    async def _record(self, answer: Answer, *, tried: bool = False) -> Judged:
         judgement = judge(answer)
         reading = await self._store.record(answer, judgement)
         # Also after a repeated answer: it may have come again because the first reply was lost, and the move with it.
         move = await self._make_due(answer.target, reading)
         judged = Judged(answer=answer, judgement=judgement, reading=reading, move=move)
         self._logs[answer.target] = reading.log
-        if reading.counted:
+        if reading.counted or tried:  # what counted at the first try was told to nobody
             _tell(self._listeners.judged, judged)
         if move is not None:
             self._announce(answer.target, move)
@@ -299,24 +309,27 @@ class Switchboard:
         if (made := await self._apply(name, move, found)) is not None:
             self._announce(name, made)
 
-    def _wait(self, answer: Answer) -> None:
+    def _wait(self, answer: Answer, *, tried: bool) -> None:
         if len(self._waiting) >= MAX_WAITING:
             self._waiting.popleft()
             self.dropped += 1
-        self._waiting.append((time.monotonic(), answer))
+        self._waiting.append(_Waiting(time.monotonic(), answer, tried))
 
     async def _send_waiting(self) -> None:
-        """Send what waits, oldest first; its age keeps it honest."""
+        """Send what waits, oldest first; its age keeps it honest. What the store refuses for good is dropped."""
         while self._waiting:
-            since, answer = self._waiting[0]
+            waits = self._waiting.popleft()
+            answer = waits.answer
             age_s = answer.seconds if answer.age_s is None else answer.age_s
-            aged = replace(answer, age_s=age_s + time.monotonic() - since)
-            self._waiting.popleft()
+            aged = replace(answer, age_s=age_s + time.monotonic() - waits.since)
             try:
-                await self._record(aged)
+                await self._record(aged, tried=waits.tried)
             except StoreGoneError:
-                self._waiting.appendleft((since, answer))
+                self._waiting.appendleft(replace(waits, tried=True))
                 raise
+            except StoreError as error:
+                self.dropped += 1
+                _log.warning("an answer of %s is dropped: %s", answer.target, error)
 
 
 def _tell(listeners: Iterable[Callable[..., None]], *what: object) -> None:

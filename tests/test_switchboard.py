@@ -194,6 +194,36 @@ async def test_fresh_failures_that_waited_do(own: StoreServer, quick: RedisStore
     assert board.standing(FIRST.name).state is State.OPEN
 
 
+async def test_an_answer_whose_reply_was_lost_is_told_to_the_listeners_once(
+    own: StoreServer, quick: RedisStore
+) -> None:
+    heard = Heard()
+    board = board_over(quick, heard=heard)
+    await board.report(good("a", target=FIRST.name))  # the server knows the script from now on
+    own.freeze()
+    assert await board.report(failed("b", target=FIRST.name)) is None
+    own.thaw()
+    await refreshed(board)
+
+    assert [judged.answer.id for judged in heard.judged] == ["a", "b"]
+    assert len(board.standing(FIRST.name).log.reports) == 2
+
+
+async def test_an_answer_that_the_store_refuses_for_good_holds_up_no_other(own: StoreServer, quick: RedisStore) -> None:
+    board = board_over(quick)
+    with own.raw() as raw:
+        raw.set(f"firstbyte:{{{SECOND.name}}}:reports", "not a list")
+    for name in ("a", "b"):
+        await board.report(good(name, target=SECOND.name))
+    await board.report(good("c", target=FIRST.name))
+
+    await board.refresh()
+
+    assert (board.waiting(), board.dropped) == (0, 2)
+    assert (entry := newest(board.standing(FIRST.name).log)) is not None
+    assert entry.answer.id == "c"
+
+
 async def test_more_answers_than_may_wait_push_out_the_oldest_and_are_counted(
     own: StoreServer, quick: RedisStore
 ) -> None:
