@@ -7,7 +7,7 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 FIRSTBYTE = (sys.executable, "-c", "from monitor.cli import entry; entry()")
@@ -74,10 +74,12 @@ def free_port() -> int:
 
 
 @contextlib.asynccontextmanager
-async def started(*words: str, env: Mapping[str, str], cwd: Path) -> AsyncIterator[Started]:
+async def started(
+    *words: str, env: Mapping[str, str], cwd: Path, command: Sequence[str] = FIRSTBYTE
+) -> AsyncIterator[Started]:
     """`firstbyte WORDS`, ended by force when the block ends if it hasn't ended by then."""
     process = await asyncio.create_subprocess_exec(
-        *FIRSTBYTE,
+        *command,
         *words,
         env=env,
         cwd=cwd,
