@@ -316,8 +316,12 @@ class Switchboard:
         self._waiting.append(_Waiting(time.monotonic(), answer, tried))
 
     async def _send_waiting(self) -> None:
-        """Send what waits, oldest first; its age keeps it honest. What the store refuses for good is dropped."""
-        while self._waiting:
+        """Send what waits, oldest first; its age keeps it honest. What the store refuses for good is dropped.
+
+        Stops in time for the next read: the more waits, the more circuits may be about to move.
+        """
+        ends = time.monotonic() + REFRESH_S
+        while self._waiting and time.monotonic() < ends:
             waits = self._waiting.popleft()
             answer = waits.answer
             age_s = answer.seconds if answer.age_s is None else answer.age_s

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass
 
 import uvicorn
-from breaker.store.embedded import EmbeddedStore
 from fastapi import FastAPI
 
 from breaker.api.access import Access
@@ -16,6 +15,7 @@ from breaker.api.app import create_app
 from breaker.api.notices import Notice
 from breaker.circuit import Move
 from breaker.errors import FirstbyteError, StoreError, StoreGoneError
+from breaker.store.embedded import EmbeddedStore
 from breaker.store.redis import RedisStore
 from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
 from monitor.metrics import Metrics
@@ -118,10 +118,6 @@ async def service(
         yield Service(board=board, url=url)
 
 
-def _access(door: Door) -> Access:
-    return Access(host=door.host, agent_token=door.agent_token, admin_token=door.admin_token)
-
-
 @contextlib.asynccontextmanager
 async def _store(settings: Settings) -> AsyncIterator[tuple[RedisStore, Callable[[], Awaitable[None]] | None]]:
     """The store, and what mends it where it is our own."""
@@ -148,7 +144,7 @@ def _refresh(board: Switchboard, mend: Callable[[], Awaitable[None]] | None) -> 
     """One round of keeping the snapshot fresh."""
 
     async def once() -> None:
-        await asyncio.sleep(REFRESH_S)
+        await asyncio.sleep(0 if board.waiting() else REFRESH_S)  # a read sends no more than some of what waits
         try:
             await board.refresh()
         except StoreGoneError:

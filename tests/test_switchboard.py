@@ -224,6 +224,18 @@ async def test_an_answer_that_the_store_refuses_for_good_holds_up_no_other(own: 
     assert entry.answer.id == "c"
 
 
+async def test_sending_what_waits_keeps_no_read_from_its_time(own: StoreServer, quick: RedisStore) -> None:
+    board = board_over(quick)
+    own.kill()
+    for i in range(MAX_WAITING):
+        await board.report(good(str(i), target=FIRST.name))
+    own.start()
+    await refreshed(board)
+
+    assert 0 < board.waiting() < MAX_WAITING
+    assert not board.stale()
+
+
 async def test_more_answers_than_may_wait_push_out_the_oldest_and_are_counted(
     own: StoreServer, quick: RedisStore
 ) -> None:
