@@ -29,6 +29,8 @@ END_GRACE_S = 5.0
 ERROR_BODY_S = 10.0
 # Limits that have moved meanwhile are looked at this often.
 LOOK_S = 1.0
+# Reading for longer than this gives the others their turn, well before a stall is counted.
+BREATH_S = 0.02
 
 Late = Callable[[Answer], Awaitable[object]]
 Timed = Callable[[Mapping[Phase, float]], None]
@@ -60,7 +62,10 @@ async def probe(
     asked = prompts.build(plan.probe, chance)
     attempt = _Attempt(plan, asked, lag, id=f"{chance.getrandbits(64):016x}", confirms=confirms)
     async with (connections or Connections()).client(plan) as client:
-        ended = await attempt.run(client, _headers(plan, key), late)
+        try:
+            ended = await attempt.run(client, _headers(plan, key), late)
+        finally:
+            await attempt.trace.aclose()
         answer = attempt.end(ended)
     if timed is not None:
         timed(attempt.trace.phases())
@@ -169,6 +174,7 @@ class _Attempt:
 
     async def _listen(self, response: httpx.Response) -> Ended:
         inflater = Inflater(response.headers.get("content-encoding", ""))
+        breath_s = self._elapsed()
         async for data in response.aiter_raw():
             for piece in inflater.feed(data):
                 self._size += len(piece)
@@ -176,8 +182,10 @@ class _Attempt:
                     _log.warning("the answer of %s is larger than %d bytes and was broken off", self._target, MAX_BODY)
                     return Ended.RESET
                 self._reading.feed(piece, self._elapsed())
-                if len(piece) >= len(data) * 2:
-                    await asyncio.sleep(0)  # a bomb of zeros must leave the others their turn
+                # A bomb, or a flood of tiny chunks, comes out of one read without a pause.
+                if self._elapsed() - breath_s > BREATH_S:
+                    await asyncio.sleep(0)
+                    breath_s = self._elapsed()
             self._follow_end(response)
         return Ended.COMPLETE
 

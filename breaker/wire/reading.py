@@ -83,7 +83,7 @@ class Reading:
 
     @property
     def finished(self) -> bool:
-        """Whether the answer has come to its end, as far as is known.
+        """Whether the answer has come to its end, by its end mark or by an error, as far as is known.
 
         Token counts or an error may follow, so read on to the body's end; if more of the answer follows, it is False
         again.

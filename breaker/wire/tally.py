@@ -16,6 +16,8 @@ HEAD = 600
 MAX_ARGUMENTS = 1024 * 1024
 MAX_CALLS = 256
 MAX_NAME = 256
+# What models write for a plain hyphen: a hyphen, one that doesn't break, a figure dash, an en dash, a minus.
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"))
 # Larger numbers are no token counts.
 MAX_TOKENS = 1_000_000_000
 
@@ -78,6 +80,7 @@ class Tally:
 
     A wire's reader calls the methods, `Reading` looks at the result. `parts` counts the pieces that the model itself
     made, `text_parts` those of text; `whole` says that an event held a plain answer, not a piece of a streamed one.
+    Marks are found in large and small letters, whatever kind of hyphen they come back with.
     Memory is bounded: `LOOP_TAIL` characters of text and of reasoning, `MAX_ARGUMENTS` of tool arguments.
     """
 
@@ -94,7 +97,7 @@ class Tally:
         self._prompt_tokens: dict[str, int] = {}
         self.completion_tokens: int | None = None
         self.marks_returned = 0
-        self._marks = set(marks)
+        self._marks = {_plain(mark) for mark in marks}
         self._overlap = max(map(len, self._marks), default=1) - 1
         self._calls: dict[str, _Call] = {}
         self._argument_chars = 0
@@ -154,8 +157,8 @@ class Tally:
 
     @property
     def finished(self) -> bool:
-        """Whether the end mark came and nothing of the model's since: some relays send it too early."""
-        return self.end_mark and self.parts == self._parts_at_end
+        """Whether the end mark or an error came and nothing of the model's since: some relays send it too early."""
+        return (self.end_mark or self.fault is not None) and self.parts == self._parts_at_end
 
     def add_finish(self, finish: Finish, *, native: bool = False) -> None:
         """Why the model stopped: the last word counts, but an error stays one.
@@ -170,6 +173,7 @@ class Tally:
 
     def add_fault(self, fault: Fault) -> None:
         """What an error says: the first that says something."""
+        self._parts_at_end = self.parts
         if self.fault in (None, Fault.OTHER):
             self.fault = fault
 
@@ -207,10 +211,15 @@ class Tally:
         return min(found, default=None)
 
     def _find_marks(self, piece: str) -> None:
-        joined = (self.text.tail[-self._overlap :] if self._overlap else "") + piece
+        joined = _plain((self.text.tail[-self._overlap :] if self._overlap else "") + piece)
         found = {mark for mark in self._marks if mark in joined}
         self.marks_returned += len(found)
         self._marks -= found
+
+
+def _plain(text: str) -> str:
+    """Small letters and plain hyphens."""
+    return text.translate(_HYPHENS).lower()
 
 
 def _text(value: object) -> str:

@@ -2,6 +2,7 @@ import asyncio
 import gzip
 import logging
 import time
+import zlib
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
@@ -354,6 +355,52 @@ async def test_a_bomb_is_broken_off() -> None:
         found = await probed(plan_at(server.url, policy=Policy()))
 
     assert found.answer.ended is Ended.RESET
+
+
+async def test_a_flood_of_line_ends_is_given_up_at_the_limit_and_leaves_the_loop_its_turns() -> None:
+    async def answer(exchange: Exchange) -> None:
+        flood = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+        body = flood.compress(b": \n") + flood.compress(b":\n" * 4_000_000) + flood.flush()
+        await exchange.whole(body, SSE, "content-encoding: gzip")
+
+    async with raw_server(answer) as server, LoopLag() as lag:
+        found = await probed(plan_at(server.url), lag=lag)
+
+    assert (found.answer.ended, found.judgement.verdict) == (Ended.SILENCE, Verdict.TIMEOUT_FIRST_BYTE)
+
+
+async def test_an_error_in_a_stream_that_goes_on_ends_the_answer() -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.send(CHUNKED_HEAD, chunk(b'data: {"error": {"message": "Overloaded"}}\n\n'))
+        await exchange.gone.wait()
+
+    async with raw_server(answer) as server:
+        found = await probed(plan_at(server.url))
+
+    assert (found.answer.ended, found.judgement.verdict) == (Ended.COMPLETE, Verdict.ERROR_EVENT)
+    assert found.lates == []
+
+
+async def test_a_connection_whose_tls_never_comes_about_is_closed() -> None:
+    closed = asyncio.Event()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await reader.read(4096):
+                pass
+        finally:
+            closed.set()
+            writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    async with server:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        found = await probed(plan_at(url, policy=Policy(slow_s=0.1, silence_s=0.3)))
+        async with asyncio.timeout(1):
+            await closed.wait()
+
+    assert found.judgement.verdict is Verdict.TIMEOUT_FIRST_BYTE
+    assert set(found.phases) == {Phase.CONNECT}
 
 
 @pytest.mark.parametrize(

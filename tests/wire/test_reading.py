@@ -184,6 +184,17 @@ def test_an_end_mark_that_came_too_early_is_taken_back() -> None:
     assert seen == [True, False, True]
 
 
+def test_an_error_ends_an_answer_until_more_of_it_comes() -> None:
+    reading = Reading(CHAT, streamed=True)
+    reading.headers(200, {}, 0.1)
+    finished = []
+    for body in (sse(*text("Hel")), b'data: {"error": {"message": "no"}}\n\n', b": ping\n\n", sse(*text("lo"))):
+        reading.feed(body, 0.2)
+        finished.append(reading.finished)
+
+    assert finished == [False, True, True, False]
+
+
 def test_headers_are_heard() -> None:
     reading = Reading(CHAT, streamed=True)
     reading.headers(200, [("Retry-After", "3")], 0.5)
@@ -234,6 +245,10 @@ def test_a_body_without_headers_is_no_answer() -> None:
         pytest.param(["A-17 and B-18"], 2, id="in one piece"),
         pytest.param(["A-", "1", "7 B", "-18"], 2, id="cut across pieces"),
         pytest.param(["A-17 A-17"], 1, id="the same twice"),
+        pytest.param(["a-17 b-18"], 2, id="in small letters"),
+        pytest.param(["**A\u201117**, `B\u201318`."], 2, id="with other hyphens and among signs"),
+        pytest.param(['{"codes": ["A-17", "B-18"]}'], 2, id="in JSON"),
+        pytest.param(["A\u2011", "17"], 1, id="another hyphen before the cut"),
         pytest.param(["A-1 7"], 0, id="none"),
     ],
 )
