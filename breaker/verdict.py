@@ -173,6 +173,8 @@ def _unprocessed(a: Answer) -> Judgement | None:
     # 0 and 1 are what gateways write that don't count at all.
     if not a.prompt_bytes or a.prompt_bytes < MIN_JUDGED_PROMPT_BYTES or a.prompt_tokens is None or a.prompt_tokens < 2:
         return None
+    if a.marks_sent and a.marks_returned == a.marks_sent:
+        return None  # all of it was read; some relays leave what the cache held out of their count
     bytes_per_token = a.prompt_bytes / a.prompt_tokens
     cut = a.prompt_tokens in CUT_COUNTS and bytes_per_token > MAX_BYTES_PER_CUT_TOKEN
     if cut or bytes_per_token > MAX_BYTES_PER_TOKEN:

@@ -233,6 +233,15 @@ CASES = [
     ),
     pytest.param(good(prompt_bytes=20_500, prompt_tokens=2_050), Verdict.OK, OK, id="half a window at the edge"),
     pytest.param(good(marks_sent=3, marks_returned=2), Verdict.UNPROCESSED, FAILURE, id="a mark is missing"),
+    pytest.param(
+        good(prompt_tokens=120, marks_sent=3, marks_returned=3), Verdict.OK, OK, id="few tokens counted and all marks"
+    ),
+    pytest.param(
+        good(prompt_tokens=120, marks_sent=3, marks_returned=2),
+        Verdict.UNPROCESSED,
+        FAILURE,
+        id="few tokens, few marks",
+    ),
     pytest.param(good(marks_sent=3, marks_returned=3), Verdict.OK, OK, id="all marks are there"),
     pytest.param(good(marks_sent=3), Verdict.OK, OK, id="marks that nobody looked for"),
     pytest.param(
