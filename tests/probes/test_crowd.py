@@ -1,7 +1,8 @@
 import asyncio
 import time
+from collections import Counter
 
-from monitor.schedule.crowd import WAIT_S, Crowd
+from monitor.schedule.crowd import ABREAST, WAIT_S, Crowd
 
 
 async def test_up_to_its_limit_nobody_waits() -> None:
@@ -49,3 +50,38 @@ async def test_a_place_that_is_left_twice_is_free_once() -> None:
     await third
 
     assert not done
+
+
+async def test_those_who_come_at_once_enter_a_few_in_each_turn_of_the_loop() -> None:
+    crowd, turn, entered = Crowd(5), 0, Counter[int]()
+
+    async def turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async def enter() -> None:
+        await crowd.enter()
+        entered[turn] += 1
+
+    counting = asyncio.create_task(turns())
+    await asyncio.gather(*(enter() for _ in range(9)))  # some with a place and some without
+    counting.cancel()
+
+    assert entered.total() == 9
+    assert max(entered.values()) <= ABREAST
+
+
+async def test_who_is_cancelled_at_the_entrance_keeps_no_place() -> None:
+    crowd = Crowd(ABREAST + 1)
+    entering = [asyncio.create_task(crowd.enter()) for _ in range(ABREAST + 1)]
+    await asyncio.sleep(0)
+    last = entering.pop()
+    last.cancel()
+    await asyncio.wait([last])
+    began = time.monotonic()
+    await crowd.enter()
+
+    assert time.monotonic() - began < WAIT_S / 2
+    assert last.cancelled()
