@@ -49,31 +49,59 @@ class CircuitMachine(RuleBasedStateMachine):
         age_s=st.sampled_from([2.0, 45.0, 130.0, 700.0]),
         after_s=st.sampled_from([0.0, 5.0, 15.0, 60.0, 151.0]),
         confirms=st.booleans(),
+        waited_s=st.sampled_from([0.0, 0.0, 0.0, 400.0]),
     )
-    def answer(self, kind: str, probe: bool, age_s: float, after_s: float, confirms: bool) -> None:
+    def answer(
+        self, kind: str, probe: bool, age_s: float, after_s: float, confirms: bool = False, waited_s: float = 0.0
+    ) -> None:
         self.now += after_s
+        opens = self.one_bad_probe_opens() and probe and kind == "failed" and waited_s == 0.0
+        before = self.circuit
         asked = self.log.reports[-1].answer.id if confirms and probe and self.log.reports else None
         self.count += 1
-        made = KINDS[kind](self.now, began=self.now - age_s, name=f"{self.count}", confirms=asked)
+        made = KINDS[kind](self.now - waited_s, began=self.now - waited_s - age_s, name=f"{self.count}", confirms=asked)
         if probe:
             self.log = replace(self.log, probes=(*self.log.probes, made)[-32:])
         else:
             self.log = replace(self.log, reports=(*self.log.reports, by_agent(made))[-64:])
         self.settle()
+        if opens and made.began > before.moved_at:
+            assert self.circuit.open_until == self.now + self.policy.hold_s
+
+    def one_bad_probe_opens(self) -> bool:
+        """Half-open at rest, and no clock has been set back since the newest probe."""
+        at_rest = circuits.due(self.circuit, self.log, self.policy, self.now) is None
+        over = self.circuit.open_until is not None and self.now >= self.circuit.open_until
+        return at_rest and over and all(entry.at <= self.now for entry in self.log.probes)
 
     @precondition(lambda self: self.circuit.open_until is None)
     @rule()
     def outage(self) -> None:
         """Enough bad probes to open any policy's circuit."""
         for _ in range(3):
-            self.answer(kind="failed", probe=True, age_s=2.0, after_s=5.0, confirms=False)
+            self.answer(kind="failed", probe=True, age_s=2.0, after_s=5.0)
 
     @precondition(lambda self: self.circuit.open_until is not None)
-    @rule(past_s=st.sampled_from([-0.001, 0.0, 0.1, 30.0]))
-    def until_the_hold_ends(self, past_s: float) -> None:
+    @rule(then_s=st.sampled_from([0.0, 200.0, 400.0]))
+    def good_probes(self, then_s: float) -> None:
+        """Enough to close any policy's circuit, if they are still fresh when the hold ends."""
+        for _ in range(3):
+            self.answer(kind="good", probe=True, age_s=2.0, after_s=5.0)
+        self.time_passes(then_s)
+
+    @precondition(lambda self: self.circuit.open_until is not None)
+    @rule(past_s=st.sampled_from([-0.001, 0.0, 0.1, 30.0]), watched=st.sampled_from([True, True, False]))
+    def until_the_hold_ends(self, past_s: float, watched: bool) -> None:
         end = self.circuit.open_until or 0.0
+        if watched and end - 10.0 > self.now:  # a bad probe shortly before keeps it from closing at its end
+            self.answer(kind="failed", probe=True, age_s=2.0, after_s=end - 10.0 - self.now)
         self.now = max(self.now, end + past_s)
         self.settle()
+
+    @precondition(lambda self: circuits.state(self.circuit, self.now) is State.HALF_OPEN)
+    @rule(kind=st.sampled_from(["good", "good", "failed"]))
+    def half_open_probe(self, kind: str) -> None:
+        self.answer(kind=kind, probe=True, age_s=2.0, after_s=15.0)
 
     @rule(seconds=st.sampled_from([0.5, 20.0, 200.0, 5_000.0]))
     def time_passes(self, seconds: float) -> None:
@@ -163,11 +191,12 @@ class CircuitMachine(RuleBasedStateMachine):
         else:
             assert move.cause is Cause.CLOCK
 
-    def check_opening(self, answers: tuple[Entry, ...], after: Circuit) -> None:
+    def check_opening(self, answers: tuple[Entry, ...], made: Circuit) -> None:
         assert answers
         assert all(weigh(entry, self.policy) in BAD for entry in answers)
-        assert self.now - answers[-1].at <= self.policy.row_gap_s
-        assert after.open_until == self.now + self.policy.hold_s
+        times = [*(entry.at for entry in answers), self.now]
+        assert all(after - before <= self.policy.row_gap_s for before, after in pairwise(times))
+        assert made.open_until == self.now + self.policy.hold_s
 
     # What holds at every moment
 
@@ -222,6 +251,6 @@ class CircuitMachine(RuleBasedStateMachine):
 
 
 CircuitMachine.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=150, stateful_step_count=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 TestCircuit = CircuitMachine.TestCase
