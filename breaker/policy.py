@@ -72,7 +72,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 
 def flaws(policy: Policy) -> list[Flaw]:
     """All that is wrong with a policy, among it rules that could never trip; an empty list means it can work."""
-    return _bound_flaws(policy) or _joint_flaws(policy)
+    return _bound_flaws(policy) or _joint_flaws(policy) or (_unprovable(policy) if policy.probing else [])
 
 
 def _bound_flaws(policy: Policy) -> list[Flaw]:
@@ -119,5 +119,40 @@ def _joint_flaws(policy: Policy) -> list[Flaw]:
     if p.jitter_s >= p.interval_s:
         found.append(
             Flaw("jitter_s", f"is {p.jitter_s:g}, not less than interval_s = {p.interval_s:g}", "lower jitter_s")
+        )
+    return found
+
+
+def _unprovable(p: Policy) -> list[Flaw]:
+    """Rules that wait for probes which can't come in time."""
+    found = []
+    if p.errors_row > 1 and p.silence_s + p.confirm_s > p.row_gap_s:
+        found.append(
+            Flaw(
+                "errors_row",
+                f"could never trip on answers that stop half-way: two of them stand at least silence_s + confirm_s = "
+                f"{p.silence_s + p.confirm_s:g} s apart, neighbours in a row at most {p.row_gap_s:g} s "
+                "(row_gap_intervals x interval_s)",
+                "lower silence_s, or raise row_gap_intervals or interval_s",
+            )
+        )
+    if p.recover_row > 1 and p.half_open_s > p.row_gap_s:
+        found.append(
+            Flaw(
+                "recover_row",
+                f"could never be reached: half-open probes stand half_open_s = {p.half_open_s:g} s apart, neighbours "
+                f"in a row at most {p.row_gap_s:g} s (row_gap_intervals x interval_s)",
+                "lower half_open_s, or raise row_gap_intervals or interval_s",
+            )
+        )
+    told_s = max(p.interval_s + p.jitter_s, p.half_open_s) + p.slow_s
+    if told_s > p.silent_s:
+        found.append(
+            Flaw(
+                "silent_intervals",
+                f"is {p.silent_intervals:g}: after {p.silent_s:g} s a circuit would close unverified, while a probe of "
+                f"a silent target tells after up to {told_s:g} s (interval_s + jitter_s or half_open_s, and slow_s)",
+                "raise silent_intervals, or lower slow_s",
+            )
         )
     return found

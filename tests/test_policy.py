@@ -37,6 +37,16 @@ def test_no_number_is_a_flaw() -> None:
         pytest.param(Policy(slow_s=100.0, interval_s=40.0), "slow_row", id="slow probes too far apart for a row"),
         pytest.param(Policy(half_open_s=200.0), "half_open_s", id="a good probe stale before the next"),
         pytest.param(Policy(jitter_s=60.0), "jitter_s", id="as much jitter as interval"),
+        pytest.param(Policy(silence_s=146.0), "errors_row", id="answers that stop half-way too far apart for a row"),
+        pytest.param(
+            Policy(half_open_s=151.0, fresh_intervals=9.0, silent_intervals=9.0),
+            "recover_row",
+            id="half-open probes too far apart for a row",
+        ),
+        pytest.param(Policy(silent_intervals=1.5), "silent_intervals", id="closed unverified between two probes"),
+        pytest.param(
+            Policy(half_open_s=141.0), "silent_intervals", id="closed unverified before a half-open probe tells"
+        ),
     ],
 )
 def test_rules_that_could_never_trip_are_flaws(policy: Policy, field: str) -> None:
@@ -47,9 +57,13 @@ def test_rules_that_could_never_trip_are_flaws(policy: Policy, field: str) -> No
     "policy",
     [
         pytest.param(Policy(slow_s=100.0, interval_s=40.0, probing=False), id="slow reports come when they come"),
-        pytest.param(Policy(slow_s=100.0, interval_s=40.0, slow_row=1), id="one slow answer is a row"),
+        pytest.param(
+            Policy(slow_s=100.0, interval_s=40.0, slow_row=1, errors_row=1, silent_intervals=4.0),
+            id="one slow answer is a row",
+        ),
         pytest.param(Policy(half_open_s=200.0, probing=False), id="no probes go stale"),
-        pytest.param(Policy(half_open_s=200.0, recover_row=1), id="one good probe is enough"),
+        pytest.param(Policy(half_open_s=200.0, recover_row=1, silent_intervals=4.0), id="one good probe is enough"),
+        pytest.param(Policy(silent_intervals=1.0, probing=False), id="nobody waits for probes"),
     ],
 )
 def test_rules_that_dont_meet_are_no_flaws(policy: Policy) -> None:

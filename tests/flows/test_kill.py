@@ -12,7 +12,7 @@ from monitor.simulator import Simulator
 from tests.processes import Started, environment, started, using
 
 CONFIG = """
-policy: {{interval_s: 2, jitter_s: 0, confirm_s: 0.1, half_open_s: 1, slow_s: 3, silence_s: 6, hold_s: 40}}
+policy: {{interval_s: 2, jitter_s: 0, confirm_s: 0.1, half_open_s: 1, slow_s: 3, silence_s: 4, hold_s: 40}}
 probe: {{prompt_tokens: 500}}
 providers:
   first: {{base_url: {first}, wire: openai-chat, models: {{m: {{}}}}}}
@@ -69,7 +69,7 @@ async def test_a_store_that_outlived_its_service_is_used_and_then_ended(tmp_path
         async with started("run", env=environment(data), cwd=tmp_path) as service:
             await service.line("listening at")
             same = using(data)
-            service.send(signal.SIGTERM)
+            service.send(signal.SIGHUP)  # what a closing terminal sends
             await service.end()
 
     assert len(orphans) == 1
