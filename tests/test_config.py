@@ -2,6 +2,7 @@
 
 from dataclasses import Field, fields
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -294,7 +295,7 @@ def test_empty_variable_is_as_good_as_none(tmp_path: Path) -> None:
         "redis://h:1/3",
         "rediss://user@h:6380/0",
         "unix:///run/redis.sock",
-        "redis://h/0?ssl_cert_reqs=none",
+        "rediss://h/0?ssl_cert_reqs=none",
     ],
 )
 def test_store_address_is_taken_as_it_is(tmp_path: Path, url: str) -> None:
@@ -311,9 +312,32 @@ def test_store_with_a_password_comes_from_the_variable_that_is_named(tmp_path: P
     assert "hunter2" not in repr(found)
 
 
-@pytest.mark.parametrize("url", ["unix://run.sock", "redis://h:0/0", "redis://h:1/a", "redis:///0", "unix:a@b", "://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "unix://run.sock",
+        "redis://h:0/0",
+        "redis://h:1/a",
+        "redis:///0",
+        "unix:a@b",
+        "://",
+        "redis://h?timeot=5",
+        "redis://h?db=x",
+        "unix:///s?x=1",
+        "rediss://h?ssl_cert_reqs=no",
+    ],
+)
 def test_store_address_that_leads_nowhere_is_a_fault(tmp_path: Path, url: str) -> None:
     assert _faults(tmp_path / "f.yaml", f"store: '{url}'\n{_SMALL}").startswith("F:1:8: store ")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a..b", "http://xn--/", "http://[v1.x]/", "http://256.1.1.1", "http://h|x/", "http://-x"]
+)
+def test_provider_at_a_host_that_cant_be_is_a_fault(tmp_path: Path, url: str) -> None:
+    text = f"providers: {{a: {{base_url: '{url}', wire: openai-chat, models: {{m: }}}}}}\nroutes: {{r: [a/m]}}"
+
+    assert "and no host can have that name" in _faults(tmp_path / "f.yaml", text)
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "127.9.9.9", "::1"])
@@ -391,6 +415,21 @@ def test_state_goes_where_the_system_keeps_it(environ: dict[str, str], platform:
 def test_relative_data_folder_is_fixed_at_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert data_folder({"FIRSTBYTE_DATA": "d"}) == tmp_path / "d"
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pathlib.Path.home", _homeless)
+
+    assert (
+        _faults(tmp_path / "f.yaml", _SMALL, {}) == "HOME: there is no home folder\n    set FIRSTBYTE_DATA to a folder"
+    )
+    assert data_folder({"FIRSTBYTE_DATA": "/d"}) == Path("/d")
+
+
+def _homeless() -> NoReturn:
+    """What the library does for a user that the system doesn't know."""
+    raise RuntimeError("no home")
 
 
 def test_data_folder_that_no_system_takes_is_a_fault(tmp_path: Path) -> None:

@@ -5,6 +5,10 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
+import httpx
+
+from breaker.errors import StoreError
+from breaker.store.redis import RedisStore
 from breaker.wire import READERS
 from breaker.wire.question import Question
 from monitor.config.faults import Unfit, shown
@@ -31,6 +35,8 @@ def base_url(text: str) -> str | Unfit:
 def _web_flaw(text: str, parts: SplitResult) -> Unfit | None:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         return Unfit(f"is {_safe(parts)}, not a web address", "write it whole: https://api.example.com/v1")
+    if not _askable(text, parts.hostname):
+        return Unfit(f"is {_safe(parts)}, and no host can have that name", "write a host's name as it is looked up")
     if parts.username is not None:
         return Unfit("has a name or a password in it (not shown)", "name the key's variable in api_key_env instead")
     if parts.query or parts.fragment or text[-1] in "?#":
@@ -42,17 +48,39 @@ def _web_flaw(text: str, parts: SplitResult) -> Unfit | None:
     return None
 
 
+def _askable(text: str, name: str) -> bool:
+    """Whether the library that asks takes an address; some wrong ones it finds only while it asks."""
+    try:
+        _ = httpx.URL(text).host
+    except (httpx.InvalidURL, ValueError):  # the latter for a name in punycode that isn't
+        return False
+    return not isinstance(host(name), Unfit)
+
+
 def store_url(text: str) -> str | Unfit:
     """The store's address; a password may be in it."""
     parts = _split(text)
     if isinstance(parts, Unfit):
         return parts
     if parts.scheme == "unix":
-        return text if parts.path.startswith("/") else Unfit(f"is {_safe(parts)} and has no path", "write unix:///path")
+        if not parts.path.startswith("/"):
+            return Unfit(f"is {_safe(parts)} and has no path", "write unix:///path")
+        return _with_known_options(text)
     if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
         return Unfit(f"is {_safe(parts)}, not the address of a store", f"write it as {_STORE_FORMS}")
     if not re.fullmatch(r"(/\d*)?", parts.path):
         return Unfit(f"is {_safe(parts)}, and its path is not the number of a database", f"write it as {_STORE_FORMS}")
+    return _with_known_options(text)
+
+
+def _with_known_options(text: str) -> str | Unfit:
+    """The store's address, if what follows its `?` can be used; that is known to the store alone."""
+    try:
+        RedisStore.from_url(text)
+    except StoreError:
+        return Unfit(
+            "has an option behind its ? that can't be used (not shown)", "look for a misspelling, or remove it"
+        )
     return text
 
 

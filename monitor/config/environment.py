@@ -7,7 +7,7 @@ from pathlib import Path
 
 from monitor.config.check import Leaf
 from monitor.config.document import Scalar
-from monitor.config.faults import Faults, Place, Unfit
+from monitor.config.faults import Faults, Place, Unfit, unreadable
 from monitor.config.keys import ENVIRONMENT
 from monitor.config.kinds import Kind
 
@@ -59,15 +59,24 @@ def find(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Path |
 
 
 def data_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
-    """Where state goes that must outlive the process: FIRSTBYTE_DATA, or the usual place of the system."""
-    home = Path(environ.get("HOME") or Path.home())
+    """Where state goes that must outlive the process: FIRSTBYTE_DATA, or the usual place of the system.
+
+    Raises ConfigError where there is no such place.
+    """
     if chosen := environ.get("FIRSTBYTE_DATA"):
         below_home = chosen == "~" or chosen.startswith("~/")
-        return (home / chosen[2:] if below_home else Path(chosen)).absolute()
+        return (_home(environ) / chosen[2:] if below_home else Path(chosen)).absolute()
     if platform == "darwin":
-        return home / "Library" / "Application Support" / "firstbyte"
+        return _home(environ) / "Library" / "Application Support" / "firstbyte"
     state = Path(environ.get("XDG_STATE_HOME", ""))
-    return (state if state.is_absolute() else home / ".local" / "state") / "firstbyte"
+    return (state if state.is_absolute() else _home(environ) / ".local" / "state") / "firstbyte"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError:  # a user without a name, as in containers
+        raise unreadable(Place("HOME"), "there is no home folder", "set FIRSTBYTE_DATA to a folder") from None
 
 
 def check_data(folder: Path, faults: Faults) -> None:
