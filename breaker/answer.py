@@ -12,6 +12,9 @@ from breaker.errors import BadFactError
 
 # Longer ids are no ids; the store keeps them.
 MAX_ID = 64
+MAX_TARGET = 192
+# No fact is larger: not seconds, not characters.
+MAX_NUMBER = 1e12
 
 
 class Source(StrEnum):
@@ -191,9 +194,9 @@ def _shown(value: object) -> str:
 
 def _check_range(name: str, value: object) -> None:
     if isinstance(value, str) and name in ("target", "id", "confirms", "phrase"):
-        limit = 192 if name == "target" else MAX_ID
+        limit = MAX_TARGET if name == "target" else MAX_ID
         if not 0 < len(value) <= limit:
             raise BadFactError(f"{name} has {len(value)} characters; it must have 1 to {limit}")
     # Written so that NaN is refused too.
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 <= value <= 1e12:
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 <= value <= MAX_NUMBER:
         raise BadFactError(f"{name} is {value!r}; it must be a number from 0 to 1e12")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from enum import StrEnum
 
-from breaker.answer import Answer, Source
+from breaker.answer import MAX_ID, MAX_NUMBER, MAX_TARGET, Answer, Source
 from breaker.api.problems import ProblemError, shortened
 from breaker.errors import BadFactError, UnknownNameError
 
@@ -46,7 +46,7 @@ def schema() -> dict[str, object]:
     facts = [field for field in fields(Answer) if field.name not in ("source", "confirms")]
     return {
         "type": "object",
-        "properties": {field.name: _schema_of(hints[field.name]) for field in facts},
+        "properties": {field.name: _schema_of(field.name, hints[field.name]) for field in facts},
         "required": [field.name for field in facts if field.default is MISSING],
         "additionalProperties": False,
     }
@@ -61,17 +61,21 @@ def _check_plain(name: str, value: object) -> None:
     if isinstance(value, str) and not value.isprintable():
         raise BadFactError(f"{name} has characters that can't be printed")
     # Checked before it is said again or made a float: a number in JSON may have thousands of digits.
-    if isinstance(value, int) and not 0 <= value <= 1e12:
+    if isinstance(value, int) and not 0 <= value <= MAX_NUMBER:
         raise BadFactError(f"{name} must be a number from 0 to 1e12")
     if name == "phrase" and isinstance(value, str) and not _PHRASE_ID.fullmatch(value):
         raise BadFactError("phrase is the id of a known phrase, not the phrase itself")
 
 
-def _schema_of(hint: object) -> Mapping[str, object]:
+def _schema_of(field: str, hint: object) -> Mapping[str, object]:
     kind = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
     names: dict[object, str] = {float: "number", int: "integer", bool: "boolean"}
     name = names.get(kind, "string")
     shape: dict[str, object] = {"type": [name, "null"] if isinstance(hint, types.UnionType) else name}
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         shape["enum"] = [member.value for member in kind] + ([None] if isinstance(hint, types.UnionType) else [])
+    elif name == "string":
+        shape |= {"minLength": 1, "maxLength": MAX_TARGET if field == "target" else MAX_ID}
+    elif name in ("number", "integer"):
+        shape |= {"minimum": 0, "maximum": MAX_NUMBER}
     return shape

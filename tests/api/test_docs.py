@@ -104,3 +104,13 @@ async def test_the_example_of_a_report_is_good(door: httpx.AsyncClient) -> None:
     real = await door.post("/reports", json=json.loads(sent))
 
     assert real.json()["answers"][0]["verdict"] == "ok"
+
+
+def test_the_description_of_a_report_knows_the_bounds_of_its_facts(app: FastAPI) -> None:
+    body = app.openapi()["paths"]["/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    facts = body["oneOf"][0]["properties"]
+
+    assert facts["id"] == {"type": "string", "minLength": 1, "maxLength": 64}
+    assert facts["target"] == {"type": "string", "minLength": 1, "maxLength": 192}
+    assert facts["status"] == {"type": ["integer", "null"], "minimum": 0, "maximum": 1e12}
+    assert "minLength" not in facts["ended"]
