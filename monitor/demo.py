@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 
 import httpx
 
-from breaker.answer import Part
+from breaker.answer import Part, Source
 from breaker.circuit import Move, State
 from breaker.log import weigh
 from breaker.switchboard import Judged, Switchboard
 from monitor.config import data_folder, load
-from monitor.settings import Settings
+from monitor.settings import Door, Settings
 from monitor.simulator import Behaviour, BehaviourName, Simulator
 
 # One second stands for this many.
@@ -49,9 +49,10 @@ def simulator() -> Simulator:
 def settings(providers: Simulator, environ: Mapping[str, str]) -> Settings:
     """The demonstration's configuration, written where its store lies, and read as any other.
 
-    Raises ConfigError for faults of the environment, OSError where nothing can be written.
+    Each port has a folder of its own, so that two demonstrations don't meet in one store. Raises ConfigError for
+    faults of the environment, OSError where nothing can be written.
     """
-    folder = data_folder(environ) / "demo"
+    folder = data_folder(environ) / f"demo-{environ.get('FIRSTBYTE_PORT') or Door().port}"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = folder / "firstbyte.yaml"
     urls = {name: providers.base_url(name) for name in providers.providers}
@@ -62,25 +63,30 @@ def settings(providers: Simulator, environ: Mapping[str, str]) -> Settings:
 class Story:
     """Plays the demonstration once and tells it in plain lines; `judged` and `moved` are its ears."""
 
-    def __init__(self, providers: Simulator, say: Callable[[str], None]) -> None:
+    def __init__(self, providers: Simulator, slow_s: float, say: Callable[[str], None]) -> None:
         self._providers = providers
+        self._slow_s = slow_s
         self._say = say
         self._heard = asyncio.Event()
         self._over = False
 
     def judged(self, judged: Judged) -> None:
-        """Tell of an answer of the primary, until the story is over."""
-        if judged.answer.target == PRIMARY and not self._over:
-            self._say(f"  probe of {PRIMARY}: {_told(judged)}")
+        """Tell of a probe of the primary, until the story is over."""
+        if judged.answer.target == PRIMARY and judged.answer.source is Source.PROBE and not self._over:
+            self._say(f"  probe of {PRIMARY}: {_told(judged, self._slow_s)}")
         self._heard.set()
 
     def moved(self, target: str, move: Move) -> None:
         """Tell of a move."""
-        self._say(f"circuit of {target}: {move.before} → {move.after}, because {move.why}")
+        over = "the hold is over and " if move.before is State.HALF_OPEN else ""
+        self._say(f"circuit of {target}: {move.before} → {move.after}, because {over}{move.why}")
         self._heard.set()
 
     async def play(self, board: Switchboard, url: str) -> None:
         """Play it from a healthy primary to a primary that is back; ends when told to the end."""
+        left_over = board.standing(PRIMARY)
+        if left_over.state is not State.CLOSED:
+            self._say(f"{PRIMARY} is still {left_over.state} since last time; the story begins when that is over.")
         await self._until(lambda: _good(board, 2) and board.standing(PRIMARY).state is State.CLOSED)
         await self._ask(url)
         await self._providers.set(PRIMARY, SLOW)
@@ -120,10 +126,11 @@ def _good(board: Switchboard, count: int) -> bool:
     return len(probes) == count and not any(weigh(entry, standing.policy).bad for entry in probes)
 
 
-def _told(judged: Judged) -> str:
+def _told(judged: Judged, slow_s: float) -> str:
     answer, first = judged.answer, judged.answer.first_byte_s
     if answer.part is Part.LATE:
         return f"still silent after {answer.seconds:.1f} s, so it counts as slow"
     if first is None:
         return f"{judged.judgement.verdict} after {answer.seconds:.1f} s"
-    return f"{judged.judgement.verdict}, first byte after {first:.2f} s"
+    at_last = " at last" if first > slow_s else ""
+    return f"{judged.judgement.verdict}, first byte{at_last} after {first:.2f} s"

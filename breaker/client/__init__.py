@@ -2,5 +2,6 @@
 
 from breaker.client.door import Firstbyte
 from breaker.client.said import Decision
+from breaker.errors import DoorError, DoorGoneError, DoorRefusedError
 
-__all__ = ["Decision", "Firstbyte"]
+__all__ = ["Decision", "DoorError", "DoorGoneError", "DoorRefusedError", "Firstbyte"]

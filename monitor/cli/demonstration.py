@@ -24,7 +24,7 @@ async def demonstrate(environ: Mapping[str, str]) -> int:
     async with demo.simulator() as providers:
         settings = _settings(providers, environ)
         listening = bind(settings.door)
-        story = demo.Story(providers, tell)
+        story = demo.Story(providers, settings.plans[demo.PRIMARY].policy.slow_s, tell)
         ears = Ears(judged=(story.judged,), moved=(story.moved,), notes=(Notice(demo.NOTE),))
         say("There is no firstbyte.yaml here, so this is a demonstration; `firstbyte init` writes one.")
         say(demo.NOTE)

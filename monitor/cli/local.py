@@ -118,7 +118,7 @@ def _loaded(path: Path) -> Settings:
 
 
 def _until_signal(work: Coroutine[object, object, int | None]) -> int:
-    """Run until the work is done or SIGINT or SIGTERM ends it; a second one ends it at once."""
+    """Run until the work is done or SIGINT, SIGTERM or SIGHUP ends it; a second one ends it at once."""
     try:
         return asyncio.run(_stoppable(work))
     except DoorTakenError as error:
@@ -135,8 +135,9 @@ async def _stoppable(work: Coroutine[object, object, int | None]) -> int:
         loop.remove_signal_handler(number)
         task.cancel()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop, number)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` wants it
+            loop.add_signal_handler(number, stop, number)
     try:
         return await task or GOOD
     except asyncio.CancelledError:
