@@ -110,7 +110,8 @@ async def service(
             stack.push_async_callback(prober.stop)
         url = None
         if parts.door and listening is not None:
-            access = Access(agent_token=settings.door.agent_token, admin_token=settings.door.admin_token)
+            tokens = {"agent_token": settings.door.agent_token, "admin_token": settings.door.admin_token}
+            access = Access(host=settings.door.host, **tokens)
             app = create_app(
                 board, access=access, metrics=metrics.asgi(), notices=lambda: [*ears.notes, *prober.notices()]
             )
