@@ -1,22 +1,22 @@
-"""What the service refuses before it has begun."""
+"""The service's own socket."""
 
-from dataclasses import replace
-from pathlib import Path
+import socket
 
 import pytest
 
-from breaker.policy import Policy
-from monitor.daemon import bind, service
+from monitor.daemon import DoorTakenError, bind
 from monitor.settings import Door
-from monitor.simulator import Simulator
-from tests.service import plan, settings
 
 
-async def test_no_door_without_tokens_is_opened_to_others(tmp_path: Path) -> None:
-    """The configuration refuses it too; this holds for settings that came another way."""
-    async with Simulator({"first/m": "healthy"}) as providers:
-        chosen = settings([plan(providers, "first/m", Policy())], tmp_path)
-        exposed = replace(chosen, door=Door(host="0.0.0.0", port=0))
-        with bind(chosen.door) as listening, pytest.raises(ValueError, match="that needs tokens"):
-            async with service(exposed, {}, listening):
-                pass
+def test_a_reply_waits_for_no_acknowledgement_of_its_first_part() -> None:
+    with bind(Door(port=0)) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_an_address_that_is_taken_is_named_with_the_remedy() -> None:
+    with bind(Door(port=0)) as listening:
+        port = listening.getsockname()[1]
+        with pytest.raises(DoorTakenError, match=rf"can't listen at 127.0.0.1 port {port}: .*FIRSTBYTE_PORT"):
+            bind(Door(port=port))
