@@ -52,14 +52,17 @@ class Asker:
     ) -> None:
         """One probe from its start to its payment.
 
-        `planned_at` (monotonic) is when it should have begun; `silent` is called when its first byte is late.
+        `planned_at` (monotonic) is when it should have begun; `silent` is called when its first byte is late, after
+        that has been reported.
         """
         place = await self._crowd.enter()
 
         async def late(answer: Answer) -> None:
             place.leave()
-            silent()
-            await board.report(answer)
+            try:
+                await board.report(answer)
+            finally:
+                silent()  # last: before this answer has moved a half-open circuit, another probe would seem due
 
         self._metrics.started(plan.name, max(0.0, time.monotonic() - planned_at))
         try:
