@@ -12,6 +12,7 @@ from breaker.api.notices import Notice
 from breaker.switchboard import Judged, Switchboard
 from monitor.metrics import Metrics, Skip
 from monitor.schedule.asking import Asker
+from monitor.schedule.misfits import Misfits
 from monitor.schedule.seat import Extra, Now, Seat
 from monitor.schedule.till import Spending, Till
 from monitor.schedule.timetable import Missed, Phase, Timetable
@@ -50,6 +51,7 @@ class Prober:
         self._metrics = metrics
         self._chance = chance or random.SystemRandom()
         self._till = Till(settings.targets, store, metrics)
+        self._misfits = Misfits()
         self._asker = Asker(keys, self._till, metrics, self._chance)
         self._timetable: Timetable | None = None
         self._seats: dict[str, Seat] = {}
@@ -86,13 +88,14 @@ class Prober:
 
     def judged(self, judged: Judged) -> None:
         """Hear of an answer that counted, whoever saw it."""
+        self._misfits.hear(judged)
         if (seat := self._seats.get(judged.answer.target)) is not None:
             seat.hear(judged, time.monotonic())
             self._nudge.set()
 
     def notices(self) -> Sequence[Notice]:
-        """What people should know of the budgets."""
-        return self._till.notices()
+        """What people should know of the budgets, and of targets that refuse our probes by our own fault."""
+        return [*self._till.notices(), *self._misfits.notices()]
 
     # The turns
 

@@ -136,6 +136,41 @@ async def test_a_circuit_opens_holds_is_probed_and_closes(store: RedisStore) -> 
     assert later == pytest.approx([policy.hold_s, policy.hold_s + policy.half_open_s], abs=0.4)
 
 
+async def test_a_silent_half_open_probe_opens_for_another_hold_and_no_other_follows(store: RedisStore) -> None:
+    """At the slow limit the next half-open probe has long been due, but the circuit is open again before it is sent."""
+    policy = replace(POLICY, interval_s=60.0, hold_s=1.0)
+    async with Simulator({"a/m": "http_error,status=500"}) as simulator:
+        async with world(settings([plan(simulator, "a/m", policy)]), store) as w:
+            await w.until(lambda: w.moves)
+            opened_at = time.monotonic()
+            await simulator.set("a/m", "never_answers")
+            await w.until(lambda: len(w.moves) == 3)
+        later = [a for a in simulator.asked("a/m").attempts if a.asked_at > opened_at]
+
+    assert [(move.before, move.cause) for _, move in w.moves[1:]] == [(State.HALF_OPEN, Cause.SLOW)] * 2
+    assert len(later) == 2
+
+
+async def test_a_target_that_refuses_our_probes_as_they_are_is_told_of_and_moves_nothing(
+    store: RedisStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Until a probe goes well again."""
+    async with (
+        Simulator({"a/m": "http_error,status=400"}) as simulator,
+        world(settings([plan(simulator, "a/m", replace(POLICY, interval_s=0.3))]), store) as w,
+    ):
+        await w.until(lambda: len(w.probes("a/m")) >= 4)
+        told = w.prober.notices()
+        await simulator.set("a/m", HEALTHY)
+        await w.until(lambda: not w.prober.notices())
+
+    assert len(told) == 1
+    assert "the last probe of a/m counts for nothing" in told[0].text
+    assert "bad_request" in told[0].text
+    assert [r.getMessage() for r in caplog.records if r.name == "monitor.schedule.misfits"] == [told[0].text]
+    assert w.moves == []
+
+
 async def test_never_two_probes_of_a_target_wait_at_once(store: RedisStore) -> None:
     """Reports ask for confirmations and turns come, but the next probe begins after the last one's end."""
     policy = replace(POLICY, interval_s=0.2, confirm_s=0.05, errors_row=16, slow_s=5.0, silence_s=10.0)
