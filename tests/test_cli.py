@@ -179,6 +179,19 @@ async def test_probe_judges_each_target_and_is_bad_where_one_is(world: tuple[Sim
     assert "there is no target 'third/m'; there are: first/m, second/m" in unknown
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_probe_that_is_ended_before_its_verdict_is_never_good(
+    world: tuple[Simulator, dict[str, str], Path], number: signal.Signals
+) -> None:
+    """While it waits it says so."""
+    providers, env, folder = world
+    await providers.set("first/m", "never_answers")
+    async with started("probe", "first/m", env=env, cwd=folder) as probing:
+        await probing.line(r"first/m: no first byte after 3 s; waiting on")
+        probing.send(number)
+        assert await probing.end() == 130
+
+
 async def test_the_running_service_can_be_asked_and_told(world: tuple[Simulator, dict[str, str], Path]) -> None:
     _, env, folder = world
     env["FIRSTBYTE_URL"] = f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}"

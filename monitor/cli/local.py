@@ -64,7 +64,8 @@ def probe(args: argparse.Namespace) -> int:
     plans = [plan for plan in settings.targets if args.target in (None, plan.name)]
     if not plans:
         raise UsageError(f"there is no target {args.target!r}; there are: {', '.join(settings.plans)}")
-    return _until_signal(ask_all(plans, provider_keys(settings), as_json=args.json))
+    asking = ask_all(plans, provider_keys(settings), as_json=args.json)
+    return _until_signal(asking, stopped=INTERRUPTED)  # a target that wasn't judged isn't good
 
 
 def simulate(args: argparse.Namespace) -> int:
@@ -117,15 +118,18 @@ def _loaded(path: Path) -> Settings:
         raise UsageError(str(error)) from None
 
 
-def _until_signal(work: Coroutine[object, object, int | None]) -> int:
-    """Run until the work is done or SIGINT, SIGTERM or SIGHUP ends it; a second one ends it at once."""
+def _until_signal(work: Coroutine[object, object, int | None], *, stopped: int = GOOD) -> int:
+    """Run until the work is done or SIGINT, SIGTERM or SIGHUP ends it; a second one ends it at once.
+
+    `stopped` is the exit code after SIGTERM or SIGHUP.
+    """
     try:
-        return asyncio.run(_stoppable(work))
+        return asyncio.run(_stoppable(work, stopped))
     except DoorTakenError as error:
         raise UsageError(str(error)) from None
 
 
-async def _stoppable(work: Coroutine[object, object, int | None]) -> int:
+async def _stoppable(work: Coroutine[object, object, int | None], stopped: int) -> int:
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
     caught: list[int] = []
@@ -143,7 +147,7 @@ async def _stoppable(work: Coroutine[object, object, int | None]) -> int:
     except asyncio.CancelledError:
         if not caught:
             raise
-        return INTERRUPTED if caught[0] == signal.SIGINT else GOOD
+        return INTERRUPTED if caught[0] == signal.SIGINT else stopped
 
 
 def _start_logging(level: int) -> None:
