@@ -69,6 +69,10 @@ def _door(section: Branch, ground: Ground) -> Door:
             f"door: host is {door.host}, which others may reach, and without {' and '.join(missing)} anyone may post"
         )
         ground.faults.add(host.place, wrong, "name both variables below door:, or listen on 127.0.0.1")
+    admin = section.leaf("admin_token_env")
+    if admin and door.admin_token is not None and door.admin_token == door.agent_token:
+        wrong = "door: both tokens are the same, so whoever may report may move circuits too (values not shown)"
+        ground.faults.add(admin.place, wrong, "make a token of its own for admin_token_env")
     return door
 
 
