@@ -37,7 +37,7 @@ class Pool(ConnectionPool):
             # The URL's options win over ours; this one must not.
             pool.max_connections = connections
             pool.prepare()
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, AttributeError):
             # The library's own words quote the URL, and a URL may hold a password.
             raise StoreError("the store's URL can't be read; it starts with redis://, rediss:// or unix://") from None
         except (OSError, RedisError) as error:

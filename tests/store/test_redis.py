@@ -235,7 +235,16 @@ async def test_an_unreachable_server_is_named_without_its_secrets(url: str, plac
 
 
 @pytest.mark.parametrize(
-    "url", ["http://:hush@x", "redis://x:hush@y:port", "hush", "", "redis://[hush", "redis://x?db=hush"]
+    "url",
+    [
+        "http://:hush@x",
+        "redis://x:hush@y:port",
+        "hush",
+        "",
+        "redis://[hush",
+        "redis://x?db=hush",
+        "redis://x?retry=hush",
+    ],
 )
 def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url: str) -> None:
     with pytest.raises(StoreError) as error:
