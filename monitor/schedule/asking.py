@@ -1,8 +1,10 @@
 """Sends one probe with all that belongs to it: key, connection, place in the crowd, report, payment."""
 
+import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from breaker.answer import Answer
@@ -14,6 +16,10 @@ from monitor.probe import probe
 from monitor.schedule.crowd import Crowd
 from monitor.schedule.till import Till
 from monitor.settings import TargetPlan
+
+# Names are looked up in threads, of which asyncio has six on two cores: six names that nobody answers for would make
+# every other target unreachable. Threads are made when they are needed.
+LOOKUPS = 128
 
 
 class Asker:
@@ -32,7 +38,8 @@ class Asker:
         self._connections = Connections()
 
     def start(self) -> None:
-        """Begin to watch our own lag."""
+        """Begin to watch our own lag, and make room for names to be looked up."""
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(LOOKUPS, thread_name_prefix="lookup"))
         self._lag.start()
         self._metrics.watch_lag(self._lag)
 

@@ -2,12 +2,16 @@
 
 import asyncio
 import logging
+import socket
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from breaker.answer import Ended
 from breaker.circuit import Cause, State
 from breaker.store.redis import RedisStore
 from breaker.target import Provider, Target
@@ -206,6 +210,41 @@ async def test_one_hanging_one_slow_and_one_refusing_target_delay_no_other_by_a_
 
     assert all(count >= 3 for count, _ in starts)
     assert [count - within for count, within in starts] == [0] * 20
+
+
+async def test_names_that_nobody_answers_for_keep_no_other_target_from_being_reached(
+    store: RedisStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lookups can't be cancelled, so that each of them keeps its thread."""
+    answered, look_up = threading.Event(), socket.getaddrinfo
+
+    def slowly(host: str | bytes | None, *rest: Any, **more: Any) -> Any:
+        if "silent" in str(host):
+            answered.wait(20)
+        return look_up("127.0.0.1" if "silent" in str(host) else host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    silent = [
+        TargetPlan(
+            target=Target(
+                provider=Provider(name=f"s{number}", base_url="http://silent.invalid:9", wire="openai-chat"), model="m"
+            ),
+            policy=POLICY,
+        )
+        for number in range(12)
+    ]
+    async with Simulator({"a/m": HEALTHY}) as simulator:
+        well = plan(simulator, "a/m")
+        named = replace(well.target.provider, base_url=well.target.provider.base_url.replace("127.0.0.1", "localhost"))
+        well = replace(well, target=replace(well.target, provider=named))
+        async with world(settings([*silent, well]), store) as w:
+            await w.until(lambda: all(w.lates(plan.name) for plan in silent))
+            count = len(w.probes("a/m"))
+            await w.until(lambda: len(w.probes("a/m")) >= count + 2)
+            found = w.probes("a/m")
+        answered.set()
+
+    assert [answer.ended for answer in found] == [Ended.COMPLETE] * len(found)
 
 
 def _starts(sample: object, name: str) -> tuple[float, float]:
