@@ -135,9 +135,7 @@ BAD: list[object] = [
     pytest.param({**good(), "seconds": -1}, "seconds must be a number from 0 to 1e12", id="negative"),
     pytest.param({**good(), "seconds": 10**400}, "seconds must be a number from 0 to 1e12", id="no float is as large"),
     pytest.param({**good(), "seconds": "psst"}, "seconds is a text (not shown); it must be", id="wrong type"),
-    pytest.param(
-        {**good(), "finish": "psst"}, "finish is a text (not shown); it is one", id="prose for a word"
-    ),
+    pytest.param({**good(), "finish": "psst"}, "finish is a text (not shown); it is one", id="prose for a word"),
     pytest.param({**good(), "psst, said the model": 1}, "a name that is no fact's", id="prose for a name"),
     pytest.param({**good(), "ended": ["psst"]}, "ended is made of several values", id="a list"),
     pytest.param({**good(), "phrase": "I'm sorry, but psst"}, "phrase is the id of a known phrase", id="prose"),
