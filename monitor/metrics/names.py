@@ -116,7 +116,7 @@ IN_FLIGHT = _gauge("probes_in_flight", "Probes that are under way, late ones inc
 SKIPPED = _counter("probes_skipped_total", "Probes that were due and left out, by cause.", "cause")
 CRASHES = _counter("probe_crashes_total", "Probes that ended in a fault of our own.")
 TOKENS = _counter(
-    "probe_tokens_total", "Tokens that probes cost, as counted by the provider.", "provider", "token_type"
+    "probe_tokens_total", "Tokens that probes cost, as counted by the provider, else by size.", "provider", "token_type"
 )
 COST = _counter("probe_cost_usd_total", "US dollars that probes cost, where the price is known.", "provider")
 BUDGET_USED = _gauge(
