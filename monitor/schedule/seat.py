@@ -124,7 +124,7 @@ class Seat:
             return Skip.HALF_OPEN
         if self.taken:
             return Skip.OVERLAP
-        if self._confirm is not None:
+        if self._confirm is not None and self._confirm.at < now.here + self.plan.policy.interval_s:
             return Skip.CONFIRMING
         if now.level is Level.SPENT and turn % SLOWED:
             return Skip.BUDGET

@@ -103,6 +103,15 @@ def test_a_bad_answer_is_confirmed_after_a_while_whoever_saw_it(source: Source) 
     assert found.skip(0, now(11.0)) is Skip.CONFIRMING
 
 
+def test_a_confirmation_that_is_far_off_stops_no_turns() -> None:
+    found = begun(1.0)
+    found.plan = replace(found.plan, policy=replace(found.plan.policy, confirm_s=300.0))
+    found.hear(heard(bad("one", Source.REPORT), at=10.0), 10.0)
+
+    assert found.skip(0, now(60.0)) is None
+    assert found.skip(4, now(300.0)) is Skip.CONFIRMING
+
+
 def test_a_late_part_is_confirmed_and_its_final_part_not_again() -> None:
     found = begun(1.0)
     late = bad("one", status=None, part=Part.LATE, ended=Ended.PENDING, seconds=40.0)
