@@ -80,11 +80,12 @@ def telling(entries: Iterable[Entry], policy: Policy, since: float) -> list[Entr
 def row(entries: Iterable[Entry], policy: Policy, *, bad: bool) -> list[Entry]:
     """The longest unbroken run of bad (or good) entries at the end, neighbours no further apart than the policy's gap.
 
+    The gap runs from the end of one to the begin of the next: answers that take long are no further apart for that.
     Give it telling entries only.
     """
     run: list[Entry] = []
     for entry in reversed(list(entries)):
-        if weigh(entry, policy).bad is not bad or (run and run[-1].at - entry.at > policy.row_gap_s):
+        if weigh(entry, policy).bad is not bad or (run and run[-1].began - entry.at > policy.row_gap_s):
             break
         run.append(entry)
     return run[::-1]

@@ -169,9 +169,14 @@ def test_a_bad_probe_of_long_ago_does_not_open_it_again() -> None:
 
 
 def test_a_silent_monitor_closes_it_unverified_when_the_hold_ends() -> None:
-    move = moved(OPEN, probes(failed(1400)), 1600.0)
+    move = moved(OPEN, probes(failed(1300)), 1600.0)
 
     assert (move.after, move.cause) == (State.CLOSED, Cause.UNVERIFIED)
+
+
+def test_a_probe_that_may_still_be_under_way_is_no_silence() -> None:
+    """Three intervals and what a probe may take until it is given up."""
+    assert due(OPEN, probes(failed(1301)), POLICY, now=1600.0) is None
 
 
 def test_probes_that_tell_nothing_are_silence_too() -> None:
@@ -228,8 +233,8 @@ def test_which_states_let_agents_through() -> None:
     ("circuit", "now", "moment"),
     [
         pytest.param(CLOSED, 90.0, None, id="closed waits for answers"),
-        pytest.param(OPEN, 1100.0, 1180.0, id="open without a probe: the monitor's silence"),
-        pytest.param(OPEN, 1200.0, 1600.0, id="open: the end of the hold"),
+        pytest.param(OPEN, 1100.0, 1300.0, id="open without a probe: the monitor's silence"),
+        pytest.param(OPEN, 1300.0, 1600.0, id="open: the end of the hold"),
         pytest.param(OPEN, 1700.0, None, id="half-open: nothing but probes"),
         pytest.param(
             replace(CLOSED, held=Held(opened=True, who="a", why="b", since=80.0, until=95.0)), 90.0, 95.0, id="held"
@@ -241,8 +246,8 @@ def test_the_clock_may_move_a_circuit_at(circuit: Circuit, now: float, moment: f
 
 
 def test_a_half_open_circuit_is_due_when_its_monitor_has_been_silent_long_enough() -> None:
-    assert next_due(OPEN, probes(good(1590)), POLICY, 1601.0) == 1770.0
-    assert moved(OPEN, probes(good(1590)), 1770.0).cause is Cause.UNVERIFIED
+    assert next_due(OPEN, probes(good(1590)), POLICY, 1601.0) == 1890.0
+    assert moved(OPEN, probes(good(1590)), 1890.0).cause is Cause.UNVERIFIED
 
 
 def test_a_clock_that_goes_back_never_makes_a_hold_longer_than_it_was_made() -> None:

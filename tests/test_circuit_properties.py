@@ -1,7 +1,7 @@
 """What holds for a circuit whatever happens to it, in whatever order, by whatever clock."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -194,8 +194,7 @@ class CircuitMachine(RuleBasedStateMachine):
     def check_opening(self, answers: tuple[Entry, ...], made: Circuit) -> None:
         assert answers
         assert all(weigh(entry, self.policy) in BAD for entry in answers)
-        times = [*(entry.at for entry in answers), self.now]
-        assert all(after - before <= self.policy.row_gap_s for before, after in pairwise(times))
+        assert all(gap <= self.policy.row_gap_s for gap in self.gaps(answers))
         assert made.open_until == self.now + self.policy.hold_s
 
     # What holds at every moment
@@ -220,8 +219,12 @@ class CircuitMachine(RuleBasedStateMachine):
             return  # a clock was set and nobody has looked since
         failures = [e for e in newest if weigh(e, self.policy) is Weight.FAILED]
         if self.circuit.open_until is None and len(failures) == self.policy.errors_row:
-            times = [*(e.at for e in failures), self.now]
-            assert any(b - a > self.policy.row_gap_s for a, b in pairwise(times))
+            assert any(gap > self.policy.row_gap_s for gap in self.gaps(failures))
+
+    def gaps(self, entries: Sequence[Entry]) -> list[float]:
+        """From the end of each to the begin of the next, and from the last to now."""
+        begins = [*(entry.began for entry in entries[1:]), self.now]
+        return [begin - entry.at for entry, begin in zip(entries, begins, strict=True)]
 
     @invariant()
     def without_any_answer_it_closes(self) -> None:

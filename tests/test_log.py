@@ -58,8 +58,9 @@ def test_only_answers_of_requests_that_began_later_tell_anything() -> None:
     [
         pytest.param([], 0, id="nothing"),
         pytest.param([failed(0), good(60), failed(120), slow(180)], 2, id="a good one breaks the row"),
-        pytest.param([failed(0), failed(150)], 2, id="150 s apart is near enough"),
-        pytest.param([failed(0), failed(150.1)], 1, id="150.1 s is not"),
+        pytest.param([failed(0), failed(152)], 2, id="150 s from end to begin is near enough"),
+        pytest.param([failed(0), failed(152.1)], 1, id="150.1 s is not"),
+        pytest.param([failed(0), failed(500, began=5)], 2, id="an answer of minutes is no gap"),
         pytest.param([failed(0), good(60)], 0, id="the newest is good"),
     ],
 )

@@ -57,9 +57,9 @@ _POLICY_LINES = {
     "confirm_s": "a bad answer is confirmed by a probe after this long",
     "half_open_s": "between two probes once the hold is over and recovery isn't proven",
     "silence_s": "an answer that says nothing for this long is given up; one that flows is never cut",
-    "row_gap_intervals": "neighbours in a row stand at most this many probe intervals apart",
+    "row_gap_intervals": "from the end of one to the begin of the next in a row it is at most so many probe intervals",
     "fresh_intervals": "a good probe older than this many probe intervals proves no recovery",
-    "silent_intervals": "with no telling probe for this many intervals, a circuit closes unverified when its hold ends",
+    "silent_intervals": "with no telling probe for so many intervals and silence_s, a circuit closes unverified when its hold ends",
     "wary_s": "for this long after an unverified close, one bad answer opens the circuit again",
     "probing": "whether probes are sent at all; without them, only agents' reports count",
 }
