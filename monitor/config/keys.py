@@ -59,7 +59,7 @@ _POLICY_LINES = {
     "silence_s": "an answer that says nothing for this long is given up; one that flows is never cut",
     "row_gap_intervals": "from the end of one to the begin of the next in a row it is at most so many probe intervals",
     "fresh_intervals": "a good probe older than this many probe intervals proves no recovery",
-    "silent_intervals": "with no telling probe for so many intervals and silence_s, a circuit closes unverified when its hold ends",
+    "silent_intervals": "with no telling probe for so many intervals and silence_s, a hold's end closes unverified",
     "wary_s": "for this long after an unverified close, one bad answer opens the circuit again",
     "probing": "whether probes are sent at all; without them, only agents' reports count",
 }
