@@ -112,13 +112,7 @@ def due(circuit: Circuit, log: Log, policy: Policy, now: float) -> Move | None:
     if _latest(circuit) > now + CLOCK_SLACK_S:
         return _set_anew(circuit, now)
     log = _until(log, now + CLOCK_SLACK_S)
-    if circuit.held and now >= circuit.held.until:
-        return _move(circuit, now, Cause.HOLD_OVER, "the hold by hand is over", held=None)
-    if circuit.open_until is None:
-        return _open_if_bad(circuit, log, policy, now)
-    if now >= circuit.open_until:
-        return _close_or_open_again(circuit, log, policy, now)
-    return None
+    return _by_itself(circuit, log, policy, now) or _hold_over(circuit, now)
 
 
 def next_due(circuit: Circuit, log: Log, policy: Policy, now: float) -> float | None:
@@ -163,6 +157,19 @@ def restored(known: Circuit, found: Circuit, now: float) -> Circuit | None:
         open_until=known.open_until if still_open else None,
         held=held,
     )
+
+
+def _by_itself(circuit: Circuit, log: Log, policy: Policy, now: float) -> Move | None:
+    if circuit.open_until is None:
+        return _open_if_bad(circuit, log, policy, now)
+    return _close_or_open_again(circuit, log, policy, now) if now >= circuit.open_until else None
+
+
+def _hold_over(circuit: Circuit, now: float) -> Move | None:
+    """Comes after what answers demand, since the clock asks again and they don't."""
+    if circuit.held is None or now < circuit.held.until:
+        return None
+    return _move(circuit, now, Cause.HOLD_OVER, "the hold by hand is over", held=None)
 
 
 def _open_if_bad(circuit: Circuit, log: Log, policy: Policy, now: float) -> Move | None:

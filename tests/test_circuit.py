@@ -212,6 +212,15 @@ def test_a_hold_by_hand_ends_by_itself() -> None:
     assert (over.cause, over.circuit.held, over.circuit.generation) == (Cause.HOLD_OVER, None, 5)
 
 
+def test_a_row_that_is_complete_when_a_hold_by_hand_ends_opens_at_once() -> None:
+    held = hold(CLOSED, 100.0, opened=False, who="ann", why="deploy", until=400.0).circuit
+
+    opened = moved(held, probes(failed(395), failed(401)), 401.0)
+
+    assert (opened.before, opened.after, opened.cause) == (State.CLOSED, State.OPEN, Cause.ERRORS)
+    assert moved(opened.circuit, Log(), 401.0).cause is Cause.HOLD_OVER
+
+
 def test_releasing_a_hold_leaves_what_is_underneath() -> None:
     held = hold(OPEN, 1100.0, opened=False, who="ann", why="try it", until=1500.0).circuit
 
