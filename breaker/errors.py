@@ -7,6 +7,7 @@ FirstbyteError
 │   ├── StoreGoneError        no answer within the limit, no connection, or it is only loading or read-only
 │   └── EmbeddedStoreError    no server could be started on this machine
 └── DoorError             the service could not be asked, or refused
+    ├── DoorAddressError      the address, or the token for it, can't be used
     ├── DoorGoneError         nothing answers at the address
     └── DoorRefusedError      it answered with a problem
 
@@ -51,6 +52,10 @@ class EmbeddedStoreError(StoreError):
 
 class DoorError(FirstbyteError):
     """The service could not be asked, or refused."""
+
+
+class DoorAddressError(DoorError):
+    """The service's address, or the token for it, is written in a way that can't be used."""
 
 
 class DoorGoneError(DoorError):

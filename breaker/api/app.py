@@ -11,8 +11,8 @@ import breaker
 from breaker.api import problems
 from breaker.api.access import Access, Guard
 from breaker.api.notices import Notice
+from breaker.api.paths import agents, circuit, health, people
 from breaker.api.replies import BASE_HEADERS
-from breaker.api.routes import agents, circuit, health, people
 from breaker.switchboard import Switchboard
 
 

@@ -2,6 +2,6 @@
 
 from breaker.client.door import Firstbyte
 from breaker.client.said import Decision
-from breaker.errors import DoorError, DoorGoneError, DoorRefusedError
+from breaker.errors import DoorAddressError, DoorError, DoorGoneError, DoorRefusedError
 
-__all__ = ["Decision", "DoorError", "DoorGoneError", "DoorRefusedError", "Firstbyte"]
+__all__ = ["Decision", "DoorAddressError", "DoorError", "DoorGoneError", "DoorRefusedError", "Firstbyte"]

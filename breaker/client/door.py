@@ -11,7 +11,7 @@ from typing import Any, Self
 import httpx
 
 from breaker.client.said import Decision
-from breaker.errors import DoorGoneError, DoorRefusedError
+from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError
 
 DEFAULT_URL = "http://127.0.0.1:8642"
 _SENDABLE = re.compile(r"[\x20-\x7e]*")
@@ -30,12 +30,14 @@ class Firstbyte:
         self.url = (url or os.environ.get("FIRSTBYTE_URL") or DEFAULT_URL).rstrip("/")
         token = token or os.environ.get("FIRSTBYTE_TOKEN", "").strip()
         if not _SENDABLE.fullmatch(token):
-            raise DoorGoneError("the token has characters in it that can't be sent (not shown); see FIRSTBYTE_TOKEN")
+            raise DoorAddressError("the token has characters in it that can't be sent (not shown); see FIRSTBYTE_TOKEN")
         try:
             base = httpx.URL(self.url)
             str(base.host).encode("idna")
+            if base.scheme not in ("http", "https") or not base.host:
+                raise ValueError(base.scheme)  # noqa: TRY301 # the message is the same for all of them
         except (httpx.InvalidURL, ValueError):
-            raise DoorGoneError(f"{_bare(self.url)!r} is not an address; write it like {DEFAULT_URL}") from None
+            raise DoorAddressError(f"{_bare(self.url)!r} is not an address; write it like {DEFAULT_URL}") from None
         self._http = httpx.Client(
             base_url=base,
             headers={"Authorization": f"Bearer {token}"} if token else {},

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from breaker import __version__
-from breaker.errors import DoorGoneError, DoorRefusedError, FirstbyteError
+from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
 from monitor.cli import remote
 from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UsageError
 
@@ -34,17 +34,11 @@ def main(words: Sequence[str]) -> int:
     except BrokenPipeError:  # `firstbyte status | head`
         _forget_output()
         return GOOD
-    except DoorGoneError as error:
-        return _failed(error, UNREACHABLE)
-    except UsageError as error:
-        return _failed(error, USAGE)
     except OutputError as error:
         _forget_output()
-        return _failed(error, BAD)
-    except DoorRefusedError as error:
-        return _failed(error, _code(error.status))
+        return _failed(error)
     except FirstbyteError as error:
-        return _failed(error, BAD)
+        return _failed(error)
 
 
 def _forget_output() -> None:
@@ -52,14 +46,21 @@ def _forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _code(status: int) -> int:
-    """What a refusal means: a success that isn't ours comes from another service."""
-    return UNREACHABLE if status < 400 else USAGE if status < 500 else BAD
-
-
-def _failed(error: Exception, code: int) -> int:
+def _failed(error: FirstbyteError) -> int:
     print(f"firstbyte: {error}", file=sys.stderr)  # noqa: T201 # a command line speaks
-    return code
+    return _code(error)
+
+
+def _code(error: FirstbyteError) -> int:
+    match error:
+        case UsageError() | DoorAddressError():
+            return USAGE
+        case DoorGoneError():
+            return UNREACHABLE
+        case DoorRefusedError():  # a success that isn't ours comes from another service
+            return UNREACHABLE if error.status < 400 else USAGE if error.status < 500 else BAD
+        case _:
+            return BAD
 
 
 def _service(name: str) -> Command:

@@ -115,7 +115,7 @@ def _loaded(path: Path) -> Settings:
     try:
         return load(path, os.environ)
     except ConfigError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(f"the configuration can't be used\n{error}") from None
 
 
 def _until_signal(work: Coroutine[object, object, int | None], *, stopped: int = GOOD) -> int:

@@ -134,6 +134,8 @@ class Listener:
         bound = socket.socket(socket.AF_INET6 if ":" in self.host else socket.AF_INET)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # Connections inherit it; else a small event may wait 40 ms for the last one's acknowledgement.
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             bound.bind((self.host, self.port))
         except OSError:
             bound.close()
