@@ -111,6 +111,8 @@ async def service(
         if parts.probes:
             await prober.start(board)
             stack.push_async_callback(prober.stop)
+            if not parts.door:
+                stack.enter_context(_tasks(_overhear(prober)))
         url = None
         if parts.door and listening is not None:
             tokens = {"agent_token": settings.door.agent_token, "admin_token": settings.door.admin_token}
@@ -167,6 +169,16 @@ def _settle(board: Switchboard) -> Callable[[], Awaitable[None]]:
     async def once() -> None:
         next_s = await board.settle()
         await asyncio.sleep(most if next_s is None else min(max(next_s, least), most))
+
+    return once
+
+
+def _overhear(prober: Prober) -> Callable[[], Awaitable[None]]:
+    """One round of listening to what other processes were told."""
+
+    async def once() -> None:
+        await asyncio.sleep(REFRESH_S)
+        await prober.overhear()
 
     return once
 

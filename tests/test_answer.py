@@ -49,9 +49,7 @@ def test_facts_are_ready_for_json() -> None:
             {"ended": "exploded"}, "ended is a text (not shown); it is one of: complete, reset,", id="no such end"
         ),
         pytest.param({"ended": 3}, "ended is 3; it is one of: complete,", id="an end that is a number"),
-        pytest.param(
-            {"seconds": "1"}, "seconds is a text (not shown); it must be", id="a text for a number"
-        ),
+        pytest.param({"seconds": "1"}, "seconds is a text (not shown); it must be", id="a text for a number"),
         pytest.param({"seconds": True}, "seconds is True; it must be of type float", id="a truth for a number"),
         pytest.param({"status": 200.0}, "status is 200.0; it must be of type int", id="a fraction for a whole number"),
         pytest.param({"status": True}, "status is True; it must be of type int", id="a truth for a whole number"),

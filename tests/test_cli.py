@@ -233,6 +233,23 @@ async def test_door_and_probes_run_apart_over_one_store(world: tuple[Simulator, 
     assert (said["target"], said["reason"]) == ("second/m", "errors")
 
 
+async def test_a_bad_report_to_the_door_is_confirmed_by_the_probes_in_another_process(
+    world: tuple[Simulator, dict[str, str], Path],
+) -> None:
+    """With an hour between turns, only a confirmation comes that soon."""
+    providers, env, folder = world
+    text = (folder / "firstbyte.yaml").read_text(encoding="utf-8").replace("interval_s: 2", "interval_s: 3600")
+    (folder / "firstbyte.yaml").write_text(text, encoding="utf-8")
+    async with started("serve", env=env, cwd=folder) as door, started("monitor", env=env, cwd=folder) as probes:
+        url = (await door.line(r"listening at (http://\S+)"))[1]
+        await probes.line("probing, without a door")
+        first = await asyncio.wait_for(providers.until_asked("first/m", 1), 20)
+        async with httpx.AsyncClient(trust_env=False) as client:
+            report = {"id": "a", "target": "first/m", "ended": "complete", "status": 500, "seconds": 0.1}
+            assert (await client.post(f"{url}/reports", json=report)).status_code == 202
+        await asyncio.wait_for(providers.until_asked("first/m", first.count + 1), 20)
+
+
 async def test_a_taken_port_is_named_with_the_remedy(world: tuple[Simulator, dict[str, str], Path]) -> None:
     _, env, folder = world
     async with started("run", env=env, cwd=folder) as service:

@@ -75,6 +75,14 @@ class Prober:
         self._timetable.start({plan.name: firsts[plan.name] + plan.policy.interval_s / 2 for plan, _ in spread})
         self._spawn("looking for due probes", self._look_forever())
 
+    async def overhear(self) -> None:
+        """Hear of the reports that other processes took in; a process without a door calls this again and again."""
+        assert self._board is not None
+        await self._board.look_again()
+        for name, seat in self._seats.items():
+            seat.overhear(self._board.standing(name).log.reports, self._now(seat))
+        self._nudge.set()
+
     async def stop(self) -> None:
         """End everything, also what is under way, within `STOP_S`. May be called twice."""
         if self._timetable is not None:

@@ -1,6 +1,7 @@
 """One target's place among the probes: what is under way, what is due besides its turns, which turns are left out."""
 
 from collections import deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from breaker.answer import Part, Source
@@ -13,6 +14,8 @@ from monitor.settings import TargetPlan
 
 # After a hold's end the circuit may close at once, on the probes of the hold; a half-open probe waits for that.
 SETTLING_S = 0.1
+# Ids of answers that were heard; the log holds fewer.
+HEARD = 256
 _LONG_AGO = float("-inf")
 
 
@@ -42,6 +45,7 @@ class Seat:
         self._began_at = _LONG_AGO
         self._confirm: Extra | None = None
         self._confirmed: deque[str] = deque(maxlen=32)
+        self._heard: deque[str] = deque(maxlen=HEARD)
         self._good_report_at = _LONG_AGO
         self._bad_at = _LONG_AGO
 
@@ -77,13 +81,25 @@ class Seat:
             began=reading.now - age_s,
             late=answer.part is Part.LATE,
         )
+        self._heard.append(answer.id)
+        self._note(entry, circuit, now)
+
+    def overhear(self, reports: Iterable[Entry], now: Now) -> None:
+        """Take note of agents' reports that another process took in, from the log; each counts here once."""
+        for entry in reports:
+            ago_s = now.store - entry.at
+            if entry.answer.id not in self._heard and ago_s <= self.plan.policy.row_gap_s:
+                self._heard.append(entry.answer.id)
+                self._note(entry, now.circuit, now.here - max(ago_s, 0.0))
+
+    def _note(self, entry: Entry, circuit: Circuit, at: float) -> None:
         weight = weigh(entry, self.plan.policy)
         if weight.bad:
-            self._bad_at = now
+            self._bad_at = max(self._bad_at, at)
             if entry.began > circuit.moved_at:
-                self._ask(answer.id, circuit, now)
-        elif weight is Weight.GOOD and answer.source is Source.REPORT:
-            self._good_report_at = now
+                self._ask(entry.answer.id, circuit, at)
+        elif weight is Weight.GOOD and entry.answer.source is Source.REPORT:
+            self._good_report_at = max(self._good_report_at, at)
 
     def _ask(self, answer: str, circuit: Circuit, now: float) -> None:
         """Ask for the confirmation of an answer, unless one is pending; both parts of an answer ask once."""

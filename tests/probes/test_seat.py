@@ -4,7 +4,7 @@ import pytest
 
 from breaker.answer import Answer, Ended, Part, Source
 from breaker.circuit import Cause, Circuit, Move, State
-from breaker.log import Log
+from breaker.log import Entry, Log
 from breaker.policy import Policy
 from breaker.store.contract import Reading
 from breaker.switchboard import Judged
@@ -14,9 +14,10 @@ from monitor.budget import Level
 from monitor.metrics import Skip
 from monitor.schedule.seat import SETTLING_S, Extra, Now, Seat
 from monitor.settings import ProbeShape, TargetPlan
+from tests.entries import by_agent, failed
 
 CLOSED = Circuit()
-STORE = 5_000.0  # the store's clock says this when ours says 0
+STORE = 5_000.0  # the store's clock says this when ours says 0from tests.entries import by_agent, failed
 
 
 def open_until(moment: float) -> Circuit:
@@ -247,3 +248,38 @@ def test_reports_never_replace_probes_unless_told_so_nor_while_the_circuit_is_op
     assert untold.skip(0, now(20.0)) is None
     assert told.skip(0, now(20.0, open_until(600.0))) is None
     assert told.skip(0, now(20.0)) is Skip.FRESH
+
+
+# What other processes heard
+
+
+def overheard(*entries: Entry) -> list[Entry]:
+    return [by_agent(entry) for entry in entries]
+
+
+def test_a_bad_report_to_another_process_is_confirmed_once() -> None:
+    found = begun(1.0)
+    there = overheard(failed(STORE + 10.0, name="one"))
+    found.overhear(there, now(10.5))
+    confirming = found.besides(now(11.0))
+    assert confirming == Extra(15.0, "one")
+    found.start(confirming)
+    found.overhear(there, now(16.0))
+
+    assert found.besides(now(16.0)) is None
+
+
+def test_what_was_heard_here_is_not_heard_again_in_the_log() -> None:
+    found = begun(1.0)
+    found.hear(heard(bad("one", Source.REPORT), at=10.0), 10.0)
+    found.start(Extra(15.0, "one"))
+    found.overhear(overheard(failed(STORE + 10.0, name="one")), now(10.5))
+
+    assert found.besides(now(20.0)) is None
+
+
+def test_an_old_report_in_the_log_asks_for_nothing() -> None:
+    found = begun(1.0)
+    found.overhear(overheard(failed(STORE + 10.0, name="one")), now(400.0))
+
+    assert found.besides(now(400.0)) is None
