@@ -2,6 +2,7 @@
 
 FirstbyteError
 ├── BadFactError          a reported fact has the wrong name, type or range
+├── BadExchangeError      a recorded exchange isn't written as the format wants it
 ├── UnknownNameError      a route or target that the configuration doesn't have
 ├── StoreError            the store could not do what was asked
 │   ├── StoreGoneError        no answer within the limit, no connection, or it is only loading or read-only
@@ -23,6 +24,10 @@ class FirstbyteError(Exception):
 
 class BadFactError(FirstbyteError):
     """A reported fact has the wrong name, type or range; the message names fact and remedy, and quotes no text."""
+
+
+class BadExchangeError(FirstbyteError):
+    """A recorded exchange isn't in its format; the message names thing and remedy, and quotes no text."""
 
 
 class UnknownNameError(FirstbyteError):
