@@ -59,6 +59,7 @@ class Finish(StrEnum):
     LENGTH = "length"
     TOOL_CALLS = "tool_calls"
     FILTERED = "filtered"
+    BLOCKED = "blocked"  # the prompt was refused before anything was made
     ERROR = "error"
     OTHER = "other"
 

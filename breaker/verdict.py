@@ -45,13 +45,26 @@ class Blame(StrEnum):
     INCONCLUSIVE = "inconclusive"  # says nothing about the provider
 
 
+class Confidence(StrEnum):
+    """How sure a verdict is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict with its class and one sentence of why."""
+    """A verdict with its class and one sentence of why.
+
+    `cause` is what lay behind a failure inside a 200, None where the verdict says it all or nothing is known.
+    """
 
     verdict: Verdict
     blame: Blame
     why: str
+    cause: Verdict | None = None
+    confidence: Confidence = Confidence.HIGH
 
 
 # Fewer prompt bytes than this say nothing about how many tokens were read.

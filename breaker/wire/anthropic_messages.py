@@ -2,7 +2,6 @@
 
 from breaker.wire.question import Question, Request
 from breaker.wire.shape import items, mapping, number
-from breaker.wire.signs import finish_of
 from breaker.wire.tally import Tally
 
 END_WORD: str | None = None
@@ -41,6 +40,7 @@ def read(event: dict[str, object], tally: Tally) -> bool:
     """Count one event, or a whole plain answer, and say whether it is this wire's."""
     match event.get("type"):
         case "message_start":
+            tally.begin()
             _read_usage(mapping(mapping(event.get("message")).get("usage")), tally)
         case "content_block_start":
             _read_block(mapping(event.get("content_block")), number(event.get("index"), 0), tally)
@@ -89,8 +89,7 @@ def _read_delta(delta: dict[str, object], index: int, tally: Tally) -> None:
 
 
 def _read_stop(holder: dict[str, object], tally: Tally) -> None:
-    if (reason := holder.get("stop_reason")) and isinstance(reason, str):
-        tally.add_finish(finish_of(reason))
+    tally.add_finish(holder.get("stop_reason"))
 
 
 def _read_usage(usage: dict[str, object], tally: Tally) -> None:

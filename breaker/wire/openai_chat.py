@@ -4,7 +4,6 @@ import re
 
 from breaker.wire.question import Question, Request
 from breaker.wire.shape import items, mapping, number, pick
-from breaker.wire.signs import finish_of
 from breaker.wire.tally import Tally
 
 END_WORD: str | None = "[DONE]"
@@ -64,8 +63,7 @@ def _read_choice(choice: dict[str, object], place: int, tally: Tally) -> None:
     if function := mapping(delta.get("function_call")):
         _read_call({"function": function}, f"{place}/function", tally)
     for name in ("finish_reason", "native_finish_reason"):
-        if (value := choice.get(name)) and isinstance(value, str):
-            tally.add_finish(finish_of(value), native=name != "finish_reason")
+        tally.add_finish(choice.get(name), native=name != "finish_reason")
 
 
 def _read_content(content: object, tally: Tally) -> None:

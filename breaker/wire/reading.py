@@ -8,6 +8,7 @@ from breaker.wire import READERS
 from breaker.wire.faults import fault_in, fault_in_text
 from breaker.wire.retry import retry_after_s
 from breaker.wire.shape import objects
+from breaker.wire.signs import PHRASES, Phrase
 from breaker.wire.sse import Event, JsonEvents, SseEvents
 from breaker.wire.tally import Tally
 
@@ -40,6 +41,8 @@ class Reading:
         prompt_bytes: int | None = None,
         marks: Sequence[str] = (),
         max_tokens: int | None = None,
+        phrases: Sequence[Phrase] = PHRASES,
+        tools: bool | None = None,
     ) -> None:
         self._reader = READERS[wire]
         self._asked_streamed = streamed
@@ -48,7 +51,7 @@ class Reading:
             "marks_sent": len(set(marks)) or None,
             "max_tokens": max_tokens,
         }
-        self._tally = Tally(marks)
+        self._tally = Tally(marks, phrases)
         self._status: int | None = None
         self._headers_s: float | None = None
         self._retry_after_s: float | None = None
@@ -89,6 +92,11 @@ class Reading:
         again.
         """
         return self._tally.finished
+
+    @property
+    def finish_word(self) -> str | None:
+        """The wire's own word for why the model stopped, the last one that isn't empty; None for none."""
+        return self._tally.finish_word
 
     def headers(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]], at_s: float) -> None:
         """The response has begun."""

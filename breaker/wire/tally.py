@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 
 from breaker.answer import Fault, Finish
-from breaker.wire.signs import phrase_of
+from breaker.wire.signs import PHRASES, Phrase, finish_of, phrase_of
 
 # Repetition is looked for in so many of the last characters, and only where there are at least so many.
 LOOP_TAIL = 4_000
@@ -84,8 +84,12 @@ class Tally:
     Memory is bounded: `LOOP_TAIL` characters of text and of reasoning, `MAX_ARGUMENTS` of tool arguments.
     """
 
-    def __init__(self, marks: Sequence[str] = ()) -> None:
+    def __init__(self, marks: Sequence[str] = (), phrases: Sequence[Phrase] = PHRASES) -> None:
+        self._phrases = phrases
         self.parts = 0
+        self.media = 0
+        self.restarts = 0
+        self._begun_at: int | None = None
         self.text_parts = 0
         self.text = Passage()
         self.reasoning = Passage()
@@ -93,6 +97,7 @@ class Tally:
         self._parts_at_end = 0
         self.whole = False
         self.finish: Finish | None = None
+        self.finish_word: str | None = None
         self.fault: Fault | None = None
         self._prompt_tokens: dict[str, int] = {}
         self.completion_tokens: int | None = None
@@ -101,6 +106,26 @@ class Tally:
         self._overlap = max(map(len, self._marks), default=1) - 1
         self._calls: dict[str, _Call] = {}
         self._argument_chars = 0
+
+    def begin(self) -> None:
+        """The answer begins; one that begins again after parts of it came is in the stream more than once."""
+        if self._begun_at is not None and self.parts > self._begun_at:
+            self.restarts += 1
+        self._begun_at = self.parts
+
+    def add_part(self) -> None:
+        """Something that the model made and that is counted elsewhere."""
+        self.parts += 1
+
+    def add_media(self) -> None:
+        """An image, a sound, a file, code that was run: something to see that is neither text nor a call."""
+        self.parts += 1
+        self.media += 1
+
+    def has_call(self, place: str) -> bool:
+        """Whether a call at this place has been given any arguments."""
+        call = self._calls.get(place)
+        return call is not None and (bool(call.arguments) or not call.kept)
 
     def add_text(self, piece: object) -> None:
         """Text (or a refusal) that the model wrote; anything but a non-empty string is nothing."""
@@ -160,16 +185,27 @@ class Tally:
         """Whether the end mark or an error came and nothing of the model's since: some relays send it too early."""
         return (self.end_mark or self.fault is not None) and self.parts == self._parts_at_end
 
-    def add_finish(self, finish: Finish, *, native: bool = False) -> None:
-        """Why the model stopped: the last word counts, but an error stays one.
+    def add_finish(self, word: object, *, native: bool = False) -> None:
+        """Why the model stopped, in the wire's word: the last one counts, but an error stays one.
 
-        `native` says that it is the upstream's own word beside the wire's, of which only errors count.
+        `native` says that it is the upstream's own word beside the wire's, of which only errors count. Anything but a
+        non-empty string is nothing.
         """
+        if not isinstance(word, str) or not word:
+            return
+        finish = finish_of(word)
         if native and finish is not Finish.ERROR:
             return
         self.end()
+        if not native:
+            self.finish_word = word[:MAX_NAME]
         if self.finish is not Finish.ERROR:
             self.finish = finish
+
+    def add_block(self) -> None:
+        """The prompt was refused by a filter, with no other word of why nothing comes."""
+        self.end()
+        self.finish = Finish.BLOCKED
 
     def add_fault(self, fault: Fault) -> None:
         """What an error says: the first that says something."""
