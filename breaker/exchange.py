@@ -18,7 +18,7 @@ MAX_ID = 256
 # What stands in the facts of an answer whose target and id nobody has said.
 PLAYED = "exchange"
 
-_ENDS = {"close": Ended.COMPLETE, "reset": Ended.RESET, "timeout": Ended.SILENCE, "cancel": Ended.CANCELLED}
+ENDS = {"close": Ended.COMPLETE, "reset": Ended.RESET, "timeout": Ended.SILENCE, "cancel": Ended.CANCELLED}
 _KINDS = {str: "a text", bool: "true or false", int: "a whole number", dict: "an object", list: "a list"}
 
 
@@ -93,13 +93,15 @@ def play(exchange: Exchange, *, phrases: Sequence[Phrase] = PHRASES) -> Played:
         streamed=exchange.streamed,
         prompt_bytes=exchange.prompt_bytes,
         max_tokens=exchange.max_tokens,
+        phrases=phrases,
+        tools=exchange.tools,
     )
     if exchange.status is not None:
         reading.headers(exchange.status, exchange.headers, _headers_s(exchange))
     for at_s, data in exchange.chunks:
         reading.feed(data, at_s)
     answer = reading.end(exchange.ended, exchange.end_at_s, target=PLAYED, id=PLAYED, source=Source.REPORT)
-    return Played(answer=answer, judgement=judge(answer), finish_word=None)
+    return Played(answer=answer, judgement=judge(answer), finish_word=reading.finish_word)
 
 
 def _headers_s(exchange: Exchange) -> float:
@@ -138,7 +140,7 @@ def _headers(said: dict[str, Any]) -> dict[str, str]:
 
 
 def _ended(said: dict[str, Any], status: int | None) -> Ended:
-    ended = _ENDS[_one_of(said, "end", _ENDS)]
+    ended = ENDS[_one_of(said, "end", ENDS)]
     # A connection that is closed or broken before its status line is one that never stood.
     return Ended.UNREACHABLE if status is None and ended in (Ended.COMPLETE, Ended.RESET) else ended
 
