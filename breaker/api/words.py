@@ -38,7 +38,9 @@ def headline(
 
 
 def lasting(seconds: float) -> str:
-    """A time span to the second: 4.2 s, 42 s, 6 min 28 s, 2 h 5 min, 3 d 4 h."""
+    """A time span to the second: 0.04 s, 4.2 s, 42 s, 6 min 28 s, 2 h 5 min, 3 d 4 h."""
+    if 0 < seconds < 0.095:
+        return f"{seconds:.2f} s"
     if seconds < 9.95:
         return f"{max(seconds, 0.0):.1f} s"
     whole = round(seconds)
