@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from breaker import __version__
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
-from monitor.cli import remote
+from monitor.cli import judging, remote
 from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UsageError
 
 Command = Callable[[argparse.Namespace], int]
@@ -116,6 +116,10 @@ def _add_local(add: Add) -> None:
     probe = add("probe", "Ask one target, or all of them, one real question, and judge the answer.", _service("probe"))
     probe.add_argument("target", nargs="?", metavar="TARGET", help="provider/model (default: all)")
     _json(_config(probe))
+    judge = add("judge", "Say what recorded exchanges with providers were, one a line.", judging.judge)
+    judge.add_argument("file", metavar="FILE", help="JSON Lines, or - for the standard input")
+    judge.add_argument("--check", action="store_true", help="compare with what the lines expect, and show the misses")
+    judge.add_argument("--config", metavar="FILE", help="a configuration with phrases of your own")
     simulate = add("simulate", "Run simulated providers that misbehave on request.", _service("simulate"))
     simulate.add_argument("targets", nargs="*", metavar="TARGET", help="provider/model, or provider/model=BEHAVIOUR")
     simulate.add_argument("--host", default="127.0.0.1")
