@@ -5,12 +5,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
 from http import HTTPStatus
 
+from breaker.errors import BadExchangeError
+from breaker.exchange import Exchange
 from monitor.simulator.behaviour import MEANINGS, Behaviour
-from monitor.simulator.exchange import body_of, send
-from monitor.simulator.http import HttpError, Request
+from monitor.simulator.http import HttpError
 from monitor.simulator.listener import Connection
 from monitor.simulator.parts import JSON
-from monitor.simulator.provider import SimulatedTarget
+from monitor.simulator.provider import SimulatedTarget, Whole
+from monitor.simulator.recorded import NAME, Recorded
+from monitor.simulator.replay import Replay
+from monitor.simulator.request import Request
+from monitor.simulator.serving import body_of, send
 
 PREFIX = "/_sim/"
 PROBLEM = "application/problem+json"
@@ -35,7 +40,7 @@ class Control:
     def __init__(
         self,
         targets: Mapping[str, SimulatedTarget],
-        change: Callable[[str, Behaviour], Awaitable[None]],
+        change: Callable[[str, Behaviour | Recorded], Awaitable[None]],
         base_url: Callable[[str], str],
     ) -> None:
         self._targets = targets
@@ -78,21 +83,30 @@ class Control:
         return self._targets[name]
 
     def _told(self, target: SimulatedTarget, *, attempts: bool) -> dict[str, object]:
-        behaviour = target.behaviour
-        told = (
-            behaviour.told() if isinstance(behaviour, Behaviour) else {"behaviour": "replay", "end_s": behaviour.end_s}
-        )
         asked = target.record.asked().told(attempts=attempts)
-        return {"target": target.name, "base_url": self._base_url(target.name), **told, "asked": asked}
+        place = {"target": target.name, "base_url": self._base_url(target.name)}
+        return {**place, **_whole(target.behaviour), "asked": asked}
 
 
-def _behaviour(body: bytes) -> Behaviour:
+def _whole(behaviour: Whole) -> Mapping[str, object]:
+    match behaviour:
+        case Behaviour():
+            return behaviour.told()
+        case Replay():
+            return {"behaviour": "replay", "end_s": behaviour.end_s}
+        case Recorded():
+            return {"behaviour": NAME, "ids": [exchange.id for exchange in behaviour.exchanges]}
+
+
+def _behaviour(body: bytes) -> Behaviour | Recorded:
     try:
         values = json.loads(body)
         if not isinstance(values, dict):
             raise ControlError(HTTPStatus.BAD_REQUEST, 'the body must be an object such as {"behaviour": "stall"}')
+        if values.get("behaviour") == NAME:
+            return Recorded((Exchange.read(values.get("exchange")),))
         return Behaviour.read(values)
-    except (ValueError, RecursionError) as fault:
+    except (ValueError, RecursionError, BadExchangeError) as fault:
         raise ControlError(HTTPStatus.BAD_REQUEST, str(fault)) from None
 
 

@@ -4,20 +4,26 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
 from monitor.simulator.behaviour import Behaviour
+from monitor.simulator.provider import Whole
+from monitor.simulator.recorded import Recorded
 from monitor.simulator.replay import Replay
 from monitor.simulator.server import Simulator
 
 _REPLAY = "replay:"
+_EXCHANGE = "exchange:"
 
 
-def read_target(text: str) -> tuple[str, Behaviour | Replay]:
+def read_target(text: str) -> tuple[str, Whole]:
     """Return the target and behaviour told by `provider/model`, `provider/model=stall,tokens=3` or `…=replay:FILE`.
 
-    Without a behaviour it is healthy. Raises `ValueError` for what can't be read, `OSError` for a file that can't.
+    `…=exchange:FILE#ID` plays one recorded exchange, without `#ID` all of the file in turn. Without a behaviour it is
+    healthy. Raises `ValueError` for what can't be read, `OSError` for a file that can't.
     """
     name, _, told = text.partition("=")
     if told.startswith(_REPLAY):
         return name, Replay.from_csv(told.removeprefix(_REPLAY))
+    if told.startswith(_EXCHANGE):
+        return name, Recorded.read(told.removeprefix(_EXCHANGE))
     return name, Behaviour.parse(told) if told else Behaviour()
 
 

@@ -2,11 +2,10 @@
 
 import asyncio
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
+from monitor.simulator.request import Request
 from monitor.simulator.steps import Head
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -22,17 +21,6 @@ class HttpError(Exception):
         super().__init__(message)
         self.status = status
         self.message = message
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """A request without its body; header names are in lower case, `query` holds the first value of each name."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    keep_alive: bool
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request | None:
@@ -68,12 +56,15 @@ async def read_body(request: Request, reader: asyncio.StreamReader, writer: asyn
 
 def head_bytes(head: Head, *, keep_alive: bool, speed: float = 1.0) -> bytes:
     """Return the bytes of a head; a Retry-After is divided by `speed` and rounded up to a whole second."""
-    lines = [f"HTTP/1.1 {head.status} {_reason(head.status)}", f"content-type: {head.content_type}"]
+    lines = [f"HTTP/1.1 {head.status} {_reason(head.status)}"]
+    if head.content_type is not None:
+        lines.append(f"content-type: {head.content_type}")
+    lines += [f"{name}: {' '.join(value.split())}" for name, value in head.others]
     lines.append("transfer-encoding: chunked" if head.length is None else f"content-length: {head.length}")
     lines.append(f"connection: {'keep-alive' if keep_alive else 'close'}")
     if head.retry_after_s is not None:
         lines.append(f"retry-after: {max(1, math.ceil(head.retry_after_s / speed))}")
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
 
 def chunk(data: bytes) -> bytes:
@@ -129,4 +120,4 @@ def _reason(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
     except ValueError:
-        return "Overloaded"
+        return "Overloaded" if status == 529 else "Unknown"

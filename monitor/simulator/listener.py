@@ -48,6 +48,11 @@ class Connection:
         self.writer.write(data)
         await self.writer.drain()
 
+    async def flush(self) -> None:
+        """Wait until all that was sent has been handed to the system, so that a reset drops none of it."""
+        self.writer.transport.set_write_buffer_limits(0)
+        await self.writer.drain()
+
     def reset(self) -> None:
         """End the connection by a reset in place of an orderly close."""
         sock: socket.socket | None = self.writer.get_extra_info("socket")

@@ -66,9 +66,9 @@ def deltas(scene: Scene, start_s: float, words: Iterable[str]) -> Iterator[Step]
         yield Body(at_s=after(scene, start_s, count), data=scene.wire.delta(scene.reply, word), carries=True)
 
 
-def closings(scene: Scene, at_s: float, tokens: int, *, limited: bool = False) -> Iterator[Step]:
+def closings(scene: Scene, at_s: float, words: Sequence[str], *, limited: bool = False) -> Iterator[Step]:
     """Yield a stream's last events, with the usage and the end mark."""
-    for event in scene.wire.closing(scene.reply, tokens, limited=limited, empty=not tokens):
+    for event in scene.wire.closing(scene.reply, "".join(words), len(words), limited=limited):
         yield Body(at_s=at_s, data=event)
 
 
@@ -94,7 +94,7 @@ def empty_answer(scene: Scene, first_s: float) -> Iterator[Step]:
         return
     yield head(scene, min(headers_s(scene), first_s))
     yield from openings(scene, first_s, empty=True)
-    yield from closings(scene, first_s, 0)
+    yield from closings(scene, first_s, [])
 
 
 def resumed(scene: Scene, silent_s: float) -> Iterator[Step]:
@@ -119,7 +119,12 @@ def page(at_s: float, body: bytes, content_type: str, *, carries: bool = True) -
 
 
 def _spoken(scene: Scene, first_s: float, words: Iterable[str], *, limited: bool) -> Iterator[Step]:
-    tokens = 0
-    for tokens, step in enumerate(deltas(scene, first_s, words), start=1):  # noqa: B007  # read after the loop
-        yield step
-    yield from closings(scene, after(scene, first_s, tokens), tokens, limited=limited)
+    said: list[str] = []
+    yield from deltas(scene, first_s, _noted(words, said))
+    yield from closings(scene, after(scene, first_s, len(said)), said, limited=limited)
+
+
+def _noted(words: Iterable[str], said: list[str]) -> Iterator[str]:
+    for word in words:
+        said.append(word)
+        yield word

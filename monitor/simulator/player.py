@@ -47,6 +47,7 @@ class _Player:
                     await self._connection.send(framed[: len(framed) // 2])
                     return End.CUT
                 case Reset():
+                    await self._connection.flush()
                     self._connection.reset()
                     return End.RESET
         if self._chunked:
@@ -59,6 +60,8 @@ class _Player:
         await self._connection.send(head_bytes(head, keep_alive=self._keep_alive, speed=self._speed))
 
     async def _send_body(self, body: Body) -> None:
+        if not body.data:
+            return
         sent_s = self._attempt.elapsed()
         if self._attempt.first_event_s is None:
             self._attempt.first_event_s = sent_s

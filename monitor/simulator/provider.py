@@ -1,50 +1,66 @@
 """A simulated provider: a port, its targets, and the way from a request to a script."""
 
+import itertools
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from breaker.exchange import Exchange
 from monitor.simulator import wire_openai
 from monitor.simulator.behaviour import Behaviour, BehaviourName
-from monitor.simulator.exchange import body_of, send
-from monitor.simulator.http import HttpError, Request
+from monitor.simulator.http import HttpError
 from monitor.simulator.listener import Connection
 from monitor.simulator.parts import JSON
 from monitor.simulator.player import play
 from monitor.simulator.question import Question, RefusalError, Reply
 from monitor.simulator.record import Attempt, Record
+from monitor.simulator.recorded import NAME, Recorded
+from monitor.simulator.recorded import steps as recorded_steps
 from monitor.simulator.replay import Replay, Replaying
+from monitor.simulator.request import Request
 from monitor.simulator.script import script
-from monitor.simulator.steps import Scene
-from monitor.simulator.wire import BY_PATH, Wire
+from monitor.simulator.serving import body_of, send
+from monitor.simulator.steps import Scene, Step
+from monitor.simulator.wire import Wire, wire_at
+
+Whole = Behaviour | Replay | Recorded
 
 
 class SimulatedTarget:
     """A target's behaviour of the moment and the record of what it was asked."""
 
-    def __init__(self, name: str, behaviour: Behaviour | Replay) -> None:
+    def __init__(self, name: str, behaviour: Whole) -> None:
         self.name = name
         self.record = Record()
         self.set(behaviour)
 
-    def set(self, behaviour: Behaviour | Replay) -> None:
-        """Change what the next requests meet; a replay begins now."""
+    def set(self, behaviour: Whole) -> None:
+        """Change what the next requests meet; a replay or a row of exchanges begins now."""
         self.behaviour = behaviour
-        self._began_at = time.monotonic()
-        self._replaying = Replaying(behaviour) if isinstance(behaviour, Replay) else None
+        self._next = _turns(behaviour)
 
     @property
     def refused(self) -> bool:
         """Whether connections are to be refused."""
         return isinstance(self.behaviour, Behaviour) and self.behaviour.name is BehaviourName.REFUSED
 
-    def next(self, speed: float) -> Behaviour:
+    def next(self, speed: float) -> Behaviour | Exchange:
         """Return what a request meets that arrives now."""
-        if self._replaying is not None:
-            return self._replaying.next((time.monotonic() - self._began_at) * speed)
-        assert isinstance(self.behaviour, Behaviour)
-        return self.behaviour
+        return self._next(speed)
+
+
+def _turns(behaviour: Whole) -> Callable[[float], Behaviour | Exchange]:
+    """Return what tells the next request's behaviour at a speed."""
+    match behaviour:
+        case Behaviour():
+            return lambda _: behaviour
+        case Recorded():
+            turns = itertools.cycle(behaviour.exchanges)
+            return lambda _: next(turns)
+        case Replay():
+            replaying, began_at = Replaying(behaviour), time.monotonic()
+            return lambda speed: replaying.next((time.monotonic() - began_at) * speed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +80,7 @@ class Provider:
 
     async def answer(self, request: Request, connection: Connection) -> bool:
         """Answer one request; return whether the connection may carry another."""
-        wire = BY_PATH.get(request.path, wire_openai)
+        wire = wire_at(request.path) or wire_openai
         try:
             body = await body_of(request, connection)
         except HttpError as fault:
@@ -77,29 +93,29 @@ class Provider:
             return await send(connection, request, refusal.status, JSON, error)
 
     async def _answer(self, request: Request, body: bytes, wire: Wire, connection: Connection) -> bool:
-        if self.key is not None and wire.key_in(request.headers) != self.key:
+        if self.key is not None and wire.key_in(request) != self.key:
             raise RefusalError(401, "The API key is missing or wrong.")
         if request.method == "GET" and request.path in ("/models", "/v1/models"):
             models = wire_openai.models(sorted(self.targets), int(time.time()))
             return await send(connection, request, 200, JSON, models)
-        if request.method != "POST" or request.path not in BY_PATH:
+        if request.method != "POST" or not wire.serves(request.path):
             raise RefusalError(404, f"There is no {request.method} {request.path} here.")
-        question = wire.read(request.headers, body)
+        question = wire.read(request, body)
         target, behaviour = self._meets(question.model)
         attempt = Attempt(
-            behaviour=behaviour.name,
+            behaviour=NAME if isinstance(behaviour, Exchange) else behaviour.name,
             stream=question.stream,
             prompt_tokens=question.prompt_tokens,
             connection=connection.serial,
         )
-        steps = script(self._scene(question, behaviour, wire))
+        steps = self._steps(question, behaviour, wire)
         target.record.add(attempt)
         try:
             return await play(steps, connection, attempt, speed=self.speed, keep_alive=request.keep_alive)
         finally:
             target.record.change()
 
-    def _meets(self, asked_model: str) -> tuple[SimulatedTarget, Behaviour]:
+    def _meets(self, asked_model: str) -> tuple[SimulatedTarget, Behaviour | Exchange]:
         model, _, wish = asked_model.partition("#")
         target = self.targets.get(model)
         if target is None:
@@ -109,13 +125,15 @@ class Provider:
         except ValueError as fault:
             raise RefusalError(400, f"model: {fault}") from None
 
-    def _scene(self, question: Question, behaviour: Behaviour, wire: Wire) -> Scene:
+    def _steps(self, question: Question, behaviour: Behaviour | Exchange, wire: Wire) -> Iterator[Step]:
+        if isinstance(behaviour, Exchange):
+            return recorded_steps(behaviour)
         serial = f"{self.chance.getrandbits(96):024x}"
         reply = Reply(serial=serial, created=int(time.time()), question=question)
-        return Scene(behaviour=behaviour, reply=reply, wire=wire, chance=self.chance)
+        return script(Scene(behaviour=behaviour, reply=reply, wire=wire, chance=self.chance))
 
 
-def by_name(targets: Mapping[str, Behaviour | Replay]) -> Mapping[str, Sequence[SimulatedTarget]]:
+def by_name(targets: Mapping[str, Whole]) -> Mapping[str, Sequence[SimulatedTarget]]:
     """Return the targets of each provider. Raises `ValueError` where a name isn't `provider/model`."""
     grouped: dict[str, list[SimulatedTarget]] = {}
     for name, behaviour in targets.items():

@@ -1,8 +1,9 @@
 """What a request asks of a simulated provider, the same for every wire."""
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _BYTES_PER_TOKEN = 4
 
@@ -26,15 +27,19 @@ class Question:
     prompt_tokens: int
     max_tokens: int | None
     include_usage: bool = True
+    array: bool = False
+    """Whether the events of a stream are to be the elements of one JSON array."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What every event of one answer repeats; `created` is in seconds since 1970."""
+    """What the events of one answer share; `created` is in seconds since 1970."""
 
     serial: str
     created: int
     question: Question
+    numbers: Iterator[int] = field(default_factory=itertools.count, compare=False)
+    """The next number of an event, for wires that count theirs."""
 
 
 def read_json(body: bytes) -> dict[str, object]:
@@ -56,14 +61,22 @@ def model_of(body: Mapping[str, object]) -> str:
     return model
 
 
-def messages_of(body: Mapping[str, object]) -> list[object]:
+def messages_of(body: Mapping[str, object]) -> list[dict[str, object]]:
     """Return the messages, or raise a `RefusalError` with 400 where there are none."""
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
-        raise RefusalError(400, "messages: at least one message is required.")
-    if not all(isinstance(message, dict) and isinstance(message.get("role"), str) for message in messages):
+    messages = objects_of(body, "messages")
+    if not all(isinstance(message.get("role"), str) for message in messages):
         raise RefusalError(400, "messages: each must be an object with a role.")
     return messages
+
+
+def objects_of(body: Mapping[str, object], name: str) -> list[dict[str, object]]:
+    """Return a list of objects, or raise a `RefusalError` with 400 where there are none."""
+    values = body.get(name)
+    if not isinstance(values, list) or not values:
+        raise RefusalError(400, f"{name}: at least one is required.")
+    if not all(isinstance(value, dict) for value in values):
+        raise RefusalError(400, f"{name}: each must be an object.")
+    return values
 
 
 def flag_of(body: Mapping[str, object], name: str) -> bool:
@@ -112,7 +125,7 @@ def _texts(content: object) -> Iterator[str]:
             for part in content:
                 yield from _texts(part)
         case dict():
-            for key in ("text", "content"):
+            for key in ("text", "content", "parts", "output"):
                 yield from _texts(content.get(key))
         case _:
             pass

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
-from monitor.simulator.behaviour import BehaviourName
-
 KEPT = 10_000
 
 
@@ -25,7 +23,8 @@ class End(StrEnum):
 class Attempt:
     """One request to a target; `_s` are real seconds since it had arrived, None means not (yet) sent."""
 
-    behaviour: BehaviourName
+    behaviour: str
+    """The name of the behaviour that it met; `exchange` for a recorded one."""
     stream: bool
     prompt_tokens: int
     connection: int
@@ -52,7 +51,7 @@ class Asked:
     """How often a target was asked, by behaviour too, with its last attempts, oldest first."""
 
     count: int
-    behaviours: Mapping[BehaviourName, int]
+    behaviours: Mapping[str, int]
     attempts: tuple[Attempt, ...]
 
     def told(self, *, attempts: bool) -> dict[str, object]:
@@ -65,7 +64,7 @@ class Record:
     """Counts all attempts at one target and keeps the last 10,000."""
 
     def __init__(self) -> None:
-        self._counts: Counter[BehaviourName] = Counter()
+        self._counts: Counter[str] = Counter()
         self._attempts: deque[Attempt] = deque(maxlen=KEPT)
         self._changed = asyncio.Event()
 

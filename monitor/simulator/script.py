@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from monitor.simulator import text
+from monitor.simulator.arrays import as_array
 from monitor.simulator.behaviour import BehaviourName as Name
 from monitor.simulator.parts import (
     JSON,
@@ -34,7 +35,8 @@ _MOST_PLAIN_TOKENS = 200_000  # a plain answer is built in memory before it goes
 
 def script(scene: Scene) -> Iterator[Step]:
     """Yield the steps of one answer in the order of their times."""
-    return _SCRIPTS[scene.behaviour.name](scene)
+    steps = _SCRIPTS[scene.behaviour.name](scene)
+    return as_array(steps, f"{JSON}; charset=UTF-8") if scene.reply.question.array else steps
 
 
 def _healthy(scene: Scene) -> Iterator[Step]:
@@ -104,7 +106,7 @@ def _stalled_stream(scene: Scene) -> tuple[Iterator[Step], Iterator[Step]]:
     again_s = after(scene, first_s, count) + (scene.behaviour.silence_s or 0.0)
     end_s = after(scene, again_s, len(words) - count)
     first = itertools.chain(opened(scene, first_s), deltas(scene, first_s, words[:count]))
-    return first, itertools.chain(deltas(scene, again_s, words[count:]), closings(scene, end_s, len(words)))
+    return first, itertools.chain(deltas(scene, again_s, words[count:]), closings(scene, end_s, words))
 
 
 def _stalled_body(scene: Scene) -> tuple[Iterator[Step], Iterator[Step]]:
@@ -137,11 +139,10 @@ def _truncated_prompt(scene: Scene) -> Iterator[Step]:
 
 
 def _error_first(scene: Scene) -> Iterator[Step]:
-    first_s, message = first_byte_s(scene), _upstream_error(scene)
+    first_s = first_byte_s(scene)
     if not scene.reply.question.stream:
         return _error_body(scene, first_s)
-    steps: list[Step] = [head(scene, first_s), Body(at_s=first_s, data=scene.wire.error_event(message))]
-    return iter(steps)
+    return itertools.chain([head(scene, first_s)], _error_event(scene, first_s))
 
 
 def _error_after_text(scene: Scene) -> Iterator[Step]:
@@ -150,8 +151,11 @@ def _error_after_text(scene: Scene) -> Iterator[Step]:
     if not scene.reply.question.stream:
         return _error_body(scene, end_s)
     said = deltas(scene, first_s, long_words(scene)[:count])
-    event: Step = Body(at_s=end_s, data=scene.wire.error_event(_upstream_error(scene)))
-    return itertools.chain(opened(scene, first_s), said, [event])
+    return itertools.chain(opened(scene, first_s), said, _error_event(scene, end_s))
+
+
+def _error_event(scene: Scene, at_s: float) -> Iterator[Step]:
+    yield Body(at_s=at_s, data=scene.wire.error_event(scene.reply, _upstream_error(scene)))
 
 
 def _error_body(scene: Scene, at_s: float) -> Iterator[Step]:

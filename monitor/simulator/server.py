@@ -7,15 +7,16 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
+from breaker.exchange import Exchange
 from monitor.simulator.behaviour import Behaviour
 from monitor.simulator.control import PREFIX, Control
-from monitor.simulator.exchange import next_request
 from monitor.simulator.listener import Connection, Listener
-from monitor.simulator.provider import Provider, by_name
+from monitor.simulator.provider import Provider, Whole, by_name
 from monitor.simulator.record import Asked
-from monitor.simulator.replay import Replay
+from monitor.simulator.recorded import Recorded
+from monitor.simulator.serving import next_request
 
-Told = Behaviour | Replay | str
+Told = Whole | Exchange | str
 
 
 class Simulator:
@@ -113,22 +114,22 @@ class Simulator:
         return self._ports[provider].url
 
     def base_url(self, provider: str) -> str:
-        """Return a provider's base URL, which ends with `/v1`; both wires answer below it."""
+        """Return a provider's base URL, which ends with `/v1`; every wire answers below it."""
         return f"{self.address(provider)}/v1"
 
     def accepted(self, provider: str) -> int:
         """Return how many connections a provider has taken."""
         return self._ports[provider].accepted
 
-    def behaviour(self, target: str) -> Behaviour | Replay:
+    def behaviour(self, target: str) -> Whole:
         """Return what the next request to a target meets. Raises `KeyError` for an unknown one."""
         return self._targets[target].behaviour
 
     async def set(self, target: str, behaviour: Told) -> None:
-        """Switch a target, by a behaviour, a replay that begins now, or a line such as `stall,tokens=3`.
+        """Switch a target: by a behaviour, a line such as `stall,tokens=3`, a replay that begins now, or exchanges.
 
-        Requests under way go on as they began. Raises `KeyError` for an unknown target, `ValueError` for an unknown
-        behaviour.
+        Requests under way go on as they began. Raises `KeyError` for an unknown target, `ValueError` for a behaviour
+        or an exchange that can't be played.
         """
         self._targets[target].set(_read(behaviour))
         await self._open(_provider_of(target))
@@ -165,8 +166,14 @@ class Simulator:
                 return
 
 
-def _read(behaviour: Told) -> Behaviour | Replay:
-    return Behaviour.parse(behaviour) if isinstance(behaviour, str) else behaviour
+def _read(behaviour: Told) -> Whole:
+    match behaviour:
+        case str():
+            return Behaviour.parse(behaviour)
+        case Exchange():
+            return Recorded((behaviour,))
+        case _:
+            return behaviour
 
 
 def _provider_of(target: str) -> str:

@@ -14,14 +14,16 @@ class Head:
 
     at_s: float
     status: int = 200
-    content_type: str
+    content_type: str | None = None
     length: int | None = None
     retry_after_s: float | None = None
+    others: tuple[tuple[str, str], ...] = ()
+    """Further headers, as they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Body:
-    """A piece of the body; `carries` says that it holds a part of the model's answer."""
+    """A piece of the body; `carries` says that it holds a part of the model's answer. An empty one is but a pause."""
 
     at_s: float
     data: bytes

@@ -15,9 +15,11 @@ from monitor.simulator.question import (
     read_json,
     tokens_of,
 )
+from monitor.simulator.request import Request, bearer_of
 
 NAME = "anthropic-messages"
-PATH = "/messages"
+
+_PATHS = ("/messages", "/v1/messages")
 
 _ERRORS: Mapping[int, str] = {
     400: "invalid_request_error",
@@ -34,9 +36,14 @@ _ERRORS: Mapping[int, str] = {
 }
 
 
-def read(headers: Mapping[str, str], body: bytes) -> Question:
+def serves(path: str) -> bool:
+    """Return whether a path is this wire's."""
+    return path in _PATHS
+
+
+def read(request: Request, body: bytes) -> Question:
     """Return what a request asks, or raise a `RefusalError`."""
-    if "anthropic-version" not in headers:
+    if "anthropic-version" not in request.headers:
         raise RefusalError(400, "anthropic-version: header is required.")
     values = read_json(body)
     messages = messages_of(values)
@@ -54,10 +61,9 @@ def read(headers: Mapping[str, str], body: bytes) -> Question:
     )
 
 
-def key_in(headers: Mapping[str, str]) -> str | None:
+def key_in(request: Request) -> str | None:
     """Return the key that a request carries, None where it carries none."""
-    scheme, _, bearer = headers.get("authorization", "").partition(" ")
-    return headers.get("x-api-key") or (bearer.strip() or None if scheme.lower() == "bearer" else None)
+    return request.headers.get("x-api-key") or bearer_of(request)
 
 
 def opening(reply: Reply, *, empty: bool = False) -> Sequence[bytes]:
@@ -74,7 +80,7 @@ def delta(reply: Reply, text: str) -> bytes:
     return _event({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}})
 
 
-def closing(reply: Reply, output_tokens: int, *, limited: bool, empty: bool = False) -> Sequence[bytes]:
+def closing(reply: Reply, text: str, output_tokens: int, *, limited: bool) -> Sequence[bytes]:
     """Return the events after the last token."""
     stop = {"stop_reason": _stop(limited=limited), "stop_sequence": None}
     events = [
@@ -82,7 +88,7 @@ def closing(reply: Reply, output_tokens: int, *, limited: bool, empty: bool = Fa
         _event({"type": "message_delta", "delta": stop, "usage": {"output_tokens": output_tokens}}),
         _event({"type": "message_stop"}),
     ]
-    return events[1:] if empty else events
+    return events if output_tokens else events[1:]
 
 
 def whole(reply: Reply, text: str, output_tokens: int, *, limited: bool) -> bytes:
@@ -98,13 +104,13 @@ def error(status: int, message: str) -> bytes:
     return _json({"type": "error", "error": told, "request_id": "req_simulated"})
 
 
-def error_event(message: str) -> bytes:
+def error_event(reply: Reply, message: str) -> bytes:
     """Return an error as an event inside a stream."""
     return b"event: error\ndata: " + error(500, message) + b"\n\n"
 
 
-def _calls(messages: Sequence[object]) -> list[object]:
-    parts = [part for message in messages if isinstance(message, dict) for part in _parts(message.get("content"))]
+def _calls(messages: Sequence[Mapping[str, object]]) -> list[object]:
+    parts = [part for message in messages for part in _parts(message.get("content"))]
     return [part["input"] for part in parts if isinstance(part, dict) and part.get("input")]
 
 

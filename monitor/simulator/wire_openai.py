@@ -14,9 +14,11 @@ from monitor.simulator.question import (
     read_json,
     tokens_of,
 )
+from monitor.simulator.request import Request, bearer_of
 
 NAME = "openai-chat"
-PATH = "/chat/completions"
+
+_PATHS = ("/chat/completions", "/v1/chat/completions")
 
 # type and code by status, as the API's own error bodies carry them
 _ERRORS: Mapping[int, tuple[str, str | None]] = {
@@ -34,13 +36,18 @@ _ERRORS: Mapping[int, tuple[str, str | None]] = {
 }
 
 
-def read(headers: Mapping[str, str], body: bytes) -> Question:
+def serves(path: str) -> bool:
+    """Return whether a path is this wire's."""
+    return path in _PATHS
+
+
+def read(request: Request, body: bytes) -> Question:
     """Return what a request asks, or raise a `RefusalError`."""
     values = read_json(body)
     messages = messages_of(values)
     prompt = prompt_of(messages)
     options = values.get("stream_options")
-    calls = [message.get("tool_calls") for message in messages if isinstance(message, dict)]
+    calls = [message.get("tool_calls") for message in messages]
     return Question(
         model=model_of(values),
         stream=flag_of(values, "stream"),
@@ -51,10 +58,9 @@ def read(headers: Mapping[str, str], body: bytes) -> Question:
     )
 
 
-def key_in(headers: Mapping[str, str]) -> str | None:
+def key_in(request: Request) -> str | None:
     """Return the key that a request carries, None where it carries none."""
-    scheme, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.lower() == "bearer" else None
+    return bearer_of(request)
 
 
 def opening(reply: Reply, *, empty: bool = False) -> Sequence[bytes]:
@@ -67,7 +73,7 @@ def delta(reply: Reply, text: str) -> bytes:
     return _event(_chunk(reply, {"content": text}))
 
 
-def closing(reply: Reply, output_tokens: int, *, limited: bool, empty: bool = False) -> Sequence[bytes]:
+def closing(reply: Reply, text: str, output_tokens: int, *, limited: bool) -> Sequence[bytes]:
     """Return the events after the last token: the finish reason, the usage where asked for, the end mark."""
     finish = _event(_chunk(reply, {}, "length" if limited else "stop"))
     if not reply.question.include_usage:
@@ -95,7 +101,7 @@ def error(status: int, message: str) -> bytes:
     return _json({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
-def error_event(message: str) -> bytes:
+def error_event(reply: Reply, message: str) -> bytes:
     """Return an error as an event inside a stream."""
     return b"data: " + error(500, message) + b"\n\n"
 

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from monitor.simulator.http import HttpError, Request, head_bytes, read_body, read_request
+from monitor.simulator.http import HttpError, head_bytes, read_body, read_request
 from monitor.simulator.listener import Connection
+from monitor.simulator.request import Request
 from monitor.simulator.steps import Head
 
 IDLE_S = 75.0
