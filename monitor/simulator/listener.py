@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import fcntl
 import socket
 import struct
+import termios
 from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
@@ -11,6 +13,7 @@ from monitor.simulator.http import MAX_HEAD_BYTES
 
 _BACKLOG = 1024
 _CLOSING_S = 1.0
+_LOOK_S = 0.001
 
 
 class ClientGoneError(Exception):
@@ -49,9 +52,20 @@ class Connection:
         await self.writer.drain()
 
     async def flush(self) -> None:
-        """Wait until all that was sent has been handed to the system, so that a reset drops none of it."""
+        """Wait until the other end's system has all that was sent, at most a second, since a reset drops the rest."""
         self.writer.transport.set_write_buffer_limits(0)
         await self.writer.drain()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING_S):
+                while self._unacknowledged():
+                    await asyncio.sleep(_LOOK_S)
+
+    def _unacknowledged(self) -> bool:
+        sock: socket.socket | None = self.writer.get_extra_info("socket")
+        with contextlib.suppress(OSError):  # not every system tells it
+            if sock is not None:
+                return any(fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)))
+        return False
 
     def reset(self) -> None:
         """End the connection by a reset in place of an orderly close."""

@@ -14,9 +14,9 @@ from monitor.simulator.steps import Body, Hang, Head, Reset, Step
 
 NAME = "exchange"
 
-# What belongs to the connection that the exchange once came by, and the length, which the frame of chunks replaces.
-_DROPPED = ("connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade")
-_DROPPED_BEGIN = "proxy-"
+# What belonged to the connection that the exchange came by, and what the frame of chunks replaces.
+_HOPS = {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "upgrade"}
+_DROPPED = _HOPS | {"content-length", "transfer-encoding"}
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BODILESS = (204, 304)
 
@@ -77,8 +77,7 @@ def _head(exchange: Exchange, status: int) -> Head:
 
 
 def _goes_on(name: str) -> bool:
-    lower = name.lower()
-    return not (lower in _DROPPED or lower.startswith(_DROPPED_BEGIN)) and _TOKEN.fullmatch(name) is not None
+    return name.lower() not in _DROPPED and _TOKEN.fullmatch(name) is not None
 
 
 def _body(exchange: Exchange) -> Iterator[Step]:

@@ -69,15 +69,9 @@ def closing(reply: Reply, text: str, output_tokens: int, *, limited: bool) -> Se
     """Return the events after the last token: what was said once more, with the status and the usage."""
     status = "incomplete" if limited else "completed"
     output = _output(reply, text, status)
-    ended = _event(reply, f"response.{status}", response=_response(reply, status, output, output_tokens))
-    if not output_tokens:
-        return [ended]
-    return [
-        _event(reply, "response.output_text.done", **_place(reply), text=text, logprobs=[]),
-        _event(reply, "response.content_part.done", **_place(reply), part=_part(text)),
-        _event(reply, "response.output_item.done", output_index=0, item=output[0]),
-        ended,
-    ]
+    done = _done(reply, text, output) if output_tokens else []
+    response = _response(reply, status, output, output_tokens)
+    return [*done, _event(reply, f"response.{status}", response=response)]
 
 
 def whole(reply: Reply, text: str, output_tokens: int, *, limited: bool) -> bytes:
@@ -89,6 +83,14 @@ def whole(reply: Reply, text: str, output_tokens: int, *, limited: bool) -> byte
 def error_event(reply: Reply, message: str) -> bytes:
     """Return an error as an event inside a stream."""
     return _event(reply, "error", code="server_error", message=message, param=None)
+
+
+def _done(reply: Reply, text: str, output: Sequence[object]) -> list[bytes]:
+    return [
+        _event(reply, "response.output_text.done", **_place(reply), text=text, logprobs=[]),
+        _event(reply, "response.content_part.done", **_place(reply), part=_part(text)),
+        *(_event(reply, "response.output_item.done", output_index=0, item=item) for item in output),
+    ]
 
 
 def _items_of(values: Mapping[str, object]) -> list[dict[str, object]]:
