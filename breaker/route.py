@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from breaker.circuit import Circuit, State, state, until
+from breaker.circuit import Cause, Circuit, State, state, until
 from breaker.target import Target
 
 # How long an agent may go on with a decision before it asks again.
@@ -34,6 +34,10 @@ class Reason(StrEnum):
     SLOW = "slow"
     ERRORS = "errors"
     MANUAL = "manual"
+
+
+# Whatever stands in a damaged store, an agent gets its answer.
+_REASONS: dict[Cause | None, Reason] = {Cause.SLOW: Reason.SLOW, Cause.ERRORS: Reason.ERRORS}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,9 +100,9 @@ def _reason(primary: Circuit, now: float) -> Reason:
     now_is = state(primary, now)
     if now_is.passes:
         return Reason.HEALTHY
-    if now_is is State.HELD_OPEN or primary.cause is None:
+    if now_is is State.HELD_OPEN:
         return Reason.MANUAL
-    return Reason(primary.cause.value)
+    return _REASONS.get(primary.cause, Reason.ERRORS)
 
 
 def _since_s(primary: Circuit, now: float) -> float | None:

@@ -53,6 +53,11 @@ def test_the_first_passing_backup_is_chosen_with_the_reason(
     assert (decision.since_s, decision.until_s, decision.valid_for_s) == (since_s, until_s, valid_for_s)
 
 
+@pytest.mark.parametrize("cause", [None, Cause.RECOVERED])
+def test_an_open_circuit_whose_cause_makes_no_sense_still_gives_an_answer(cause: Cause | None) -> None:
+    assert chosen(a=replace(OPEN, cause=cause)).reason is Reason.ERRORS
+
+
 def test_a_target_that_is_held_closed_passes() -> None:
     held = replace(OPEN, held=Held(opened=False, who="ann", why="I know better", since=900.0, until=1100.0))
 
