@@ -9,7 +9,7 @@ from typing import Any
 
 from breaker.answer import MAX_NUMBER, Answer, Ended, Source
 from breaker.errors import BadExchangeError
-from breaker.verdict import Judgement, judge
+from breaker.verdict import Blame, Judgement, Verdict, judge
 from breaker.wire import READERS
 from breaker.wire.reading import Reading
 from breaker.wire.signs import PHRASES, Phrase
@@ -73,17 +73,14 @@ class Exchange:
 class Played:
     """What an exchange was: its facts, what they mean, and the wire's own word for why the model stopped.
 
-    `finish_word` is None where there was none; `first_byte_s` is as in `Answer`, seconds.
+    `finish_word` is None where there was none. `first_byte_s` is the first event with anything that the model made,
+    seconds; None for none, for a plain answer, and where all the text there is was a gateway's.
     """
 
     answer: Answer
     judgement: Judgement
     finish_word: str | None
-
-    @property
-    def first_byte_s(self) -> float | None:
-        """The first event with any part of the model's answer; None for none, and for a plain answer."""
-        return self.answer.first_byte_s
+    first_byte_s: float | None
 
 
 def play(exchange: Exchange, *, phrases: Sequence[Phrase] = PHRASES) -> Played:
@@ -101,7 +98,16 @@ def play(exchange: Exchange, *, phrases: Sequence[Phrase] = PHRASES) -> Played:
     for at_s, data in exchange.chunks:
         reading.feed(data, at_s)
     answer = reading.end(exchange.ended, exchange.end_at_s, target=PLAYED, id=PLAYED, source=Source.REPORT)
-    return Played(answer=answer, judgement=judge(answer), finish_word=reading.finish_word)
+    judgement = judge(answer)
+    first_byte_s = None if _by_the_gateway(answer, judgement, phrases) else answer.first_byte_s
+    return Played(answer=answer, judgement=judgement, finish_word=reading.finish_word, first_byte_s=first_byte_s)
+
+
+def _by_the_gateway(answer: Answer, judgement: Judgement, phrases: Sequence[Phrase]) -> bool:
+    """Whether all of the text is a gateway's, so that the model made nothing; some append theirs to a model's."""
+    longest = max((len(p.text) + p.tail for p in phrases if p.id == answer.phrase), default=0)
+    whole = answer.text_chars is not None and answer.text_chars <= longest
+    return judgement.verdict is Verdict.GATEWAY_TEXT and judgement.blame is Blame.PROVIDER_FAILURE and whole
 
 
 def _headers_s(exchange: Exchange) -> float:

@@ -118,7 +118,11 @@ async def service(
             tokens = {"agent_token": settings.door.agent_token, "admin_token": settings.door.admin_token}
             access = Access(host=settings.door.host, **tokens)
             app = create_app(
-                board, access=access, metrics=metrics.asgi(), notices=lambda: [*ears.notes, *prober.notices()]
+                board,
+                access=access,
+                metrics=metrics.asgi(),
+                notices=lambda: [*ears.notes, *prober.notices()],
+                phrases=settings.phrases,
             )
             url = await stack.enter_async_context(_serving(app, listening))
         yield Service(board=board, url=url)

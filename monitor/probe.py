@@ -101,6 +101,8 @@ class _Attempt:
             prompt_bytes=question.prompt_bytes,
             marks=asked.marks,
             max_tokens=question.max_tokens,
+            phrases=plan.phrases,
+            tools=bool(question.tools),
         )
         self._target, self._id, self._confirms = plan.name, id, confirms
         self._size = 0

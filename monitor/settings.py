@@ -6,6 +6,7 @@ from pathlib import Path
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.target import Target
+from breaker.wire.signs import PHRASES, Phrase
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,13 +61,17 @@ class ProbeShape:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetPlan:
-    """A target with all that holds for it. `price` None means that its probes' cost in money isn't known."""
+    """A target with all that holds for it. `price` None means that its probes' cost in money isn't known.
+
+    `phrases` are the gateways' words that its answers are searched for.
+    """
 
     target: Target
     policy: Policy
     probe: ProbeShape = ProbeShape()
     price: Price | None = None
     budget: Budget = Budget()
+    phrases: tuple[Phrase, ...] = PHRASES
 
     @property
     def name(self) -> str:
@@ -79,7 +84,7 @@ class Settings:
     """All of a configuration.
 
     `store_url` None means the embedded store in `data`. `source` is the file that it was read from, None for the
-    demonstration.
+    demonstration. `phrases` are all gateways' words that are known, the user's own first.
     """
 
     targets: tuple[TargetPlan, ...]
@@ -87,6 +92,7 @@ class Settings:
     door: Door = Door()
     store_url: str | None = field(default=None, repr=False)  # a password may be in it
     data: Path
+    phrases: tuple[Phrase, ...] = PHRASES
     source: Path | None = None
 
     @property

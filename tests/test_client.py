@@ -130,7 +130,7 @@ def test_a_token_comes_from_the_caller_or_the_environment(guarded: str, monkeypa
     monkeypatch.setenv("FIRSTBYTE_TOKEN", "agent-secret\n")
     with Firstbyte() as agent, Firstbyte(token="admin-secret") as admin:
         assert agent.report(**good("a")) == "ok"
-        with pytest.raises(DoorRefusedError, match="an agent's token may report only"):
+        with pytest.raises(DoorRefusedError, match="an agent's token may report and judge"):
             agent.hold_open(PRIMARY.name, who="anna", why="new plan")
         assert admin.hold_open(PRIMARY.name, who="anna", why="new plan")["state"] == "held-open"
 

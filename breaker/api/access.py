@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from breaker.api.problems import ProblemError
 
 _READING = frozenset({"GET", "HEAD"})
+_AGENTS = frozenset({"/reports", "/judge"})
 
 
 class Right(IntEnum):
@@ -96,7 +97,7 @@ def check(access: Access, method: str, path: str, headers: Mapping[str, str]) ->
     if method in _READING:
         return
     # Every path that isn't known to be an agent's is an administrator's, so a new one is closed at first.
-    needed = Right.REPORT if path == "/reports" else Right.MOVE
+    needed = Right.REPORT if path in _AGENTS else Right.MOVE
     shown = headers.get("authorization", "")
     right = access.right(shown)
     if right >= needed:
@@ -105,7 +106,9 @@ def check(access: Access, method: str, path: str, headers: Mapping[str, str]) ->
         error = ', error="invalid_token"' if shown else ""
         challenge = {"WWW-Authenticate": f'Bearer realm="firstbyte"{error}'}
         raise ProblemError(401, "no-token", "send 'Authorization: Bearer …' with a valid token", headers=challenge)
-    raise ProblemError(403, "wrong-token", "an agent's token may report only; this needs the administrator's token")
+    raise ProblemError(
+        403, "wrong-token", "an agent's token may report and judge; this needs the administrator's token"
+    )
 
 
 def _check_place(access: Access, headers: Mapping[str, str]) -> None:

@@ -1,6 +1,6 @@
 """Puts the door together."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fastapi import FastAPI
 from starlette.responses import Response
@@ -11,9 +11,10 @@ import breaker
 from breaker.api import problems
 from breaker.api.access import Access, Guard
 from breaker.api.notices import Notice
-from breaker.api.paths import agents, circuit, health, people
+from breaker.api.paths import agents, circuit, health, judge, people
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
+from breaker.wire.signs import PHRASES, Phrase
 
 
 def create_app(
@@ -23,10 +24,12 @@ def create_app(
     metrics: ASGIApp | None = None,
     notices: Callable[[], list[Notice]] = list,
     ready: Callable[[], list[str]] = list,
+    phrases: Sequence[Phrase] = PHRASES,
 ) -> FastAPI:
     """The door's app over a switchboard that somebody else refreshes.
 
-    `metrics` answers /metrics, `notices` are for the page, `ready` gives reasons not to be ready yet.
+    `metrics` answers /metrics, `notices` are for the page, `ready` gives reasons not to be ready yet,
+    `phrases` are the gateways' words that exchanges are searched for and reports may name.
     Raises ValueError where anyone on the network could change something without a token.
     """
     if access.open_to_others:
@@ -42,7 +45,8 @@ def create_app(
     )
     problems.install(app)
     for router in (
-        agents.router(switchboard),
+        agents.router(switchboard, frozenset(phrase.id for phrase in phrases)),
+        judge.router(phrases),
         people.router(switchboard, notices, metrics=metrics is not None),
         circuit.router(switchboard),
         health.router(switchboard, ready),

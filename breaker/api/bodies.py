@@ -1,6 +1,7 @@
 """Reads what a POST carries, within bounds."""
 
 import json
+from collections.abc import Callable
 
 from fastapi import Request
 
@@ -9,8 +10,8 @@ from breaker.api.problems import ProblemError
 MAX_BODY_BYTES = 1_000_000
 
 
-async def read(request: Request) -> bytes:
-    """The body of a request. Raises ProblemError unless it is declared as JSON and at most MAX_BODY_BYTES long.
+async def read(request: Request, *, most: int = MAX_BODY_BYTES, remedy: str = "send it in parts") -> bytes:
+    """The body of a request. Raises ProblemError unless it is declared as JSON and at most `most` bytes long.
 
     The declared type matters for more than tidiness: a web page can post JSON to another site only after asking,
     while text and forms go out unasked.
@@ -19,20 +20,20 @@ async def read(request: Request) -> bytes:
     if kind != "application/json":
         raise ProblemError(415, "wrong-content-type", "send JSON, with 'Content-Type: application/json'")
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
-        raise _too_long()
+    if declared.isdecimal() and int(declared) > most:
+        raise _too_long(most, remedy)
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise _too_long()
+        if len(body) > most:
+            raise _too_long(most, remedy)
     return bytes(body)
 
 
-def parsed(body: bytes) -> object:
-    """The JSON value in a body. Raises ProblemError where there is none."""
+def parsed(body: bytes, *, each: Callable[[dict[str, object]], object] | None = None) -> object:
+    """The JSON value in a body; `each` is called with every object in it. Raises ProblemError where there is none."""
     try:
-        return json.loads(body, parse_constant=_no_number)
+        return json.loads(body, parse_constant=_no_number, object_hook=each)
     except (ValueError, RecursionError):
         raise ProblemError(400, "unreadable", "the body is not JSON") from None
 
@@ -41,5 +42,5 @@ def _no_number(_: str) -> None:
     raise ValueError("NaN and Infinity are not JSON")
 
 
-def _too_long() -> ProblemError:
-    return ProblemError(413, "too-long", f"the body is longer than {MAX_BODY_BYTES} bytes; send it in parts")
+def _too_long(most: int, remedy: str) -> ProblemError:
+    return ProblemError(413, "too-long", f"the body is longer than {most} bytes; {remedy}")

@@ -1,6 +1,5 @@
 """Reads the answers that agents report, each by itself: a malformed one takes no other with it."""
 
-import re
 import types
 import typing
 from collections.abc import Collection, Mapping
@@ -12,7 +11,6 @@ from breaker.api.problems import ProblemError, shortened
 from breaker.errors import BadFactError, UnknownNameError
 
 MAX_REPORTS = 1000
-_PHRASE_ID = re.compile(r"[A-Za-z0-9._-]*")
 
 
 def items(value: object) -> list[object]:
@@ -26,13 +24,18 @@ def items(value: object) -> list[object]:
     return value
 
 
-def answer(item: object, targets: Collection[str]) -> Answer:
-    """The answer in a report. Raises BadFactError, or UnknownNameError for a target that isn't configured."""
+def answer(item: object, targets: Collection[str], phrases: Collection[str]) -> Answer:
+    """The answer in a report; `phrases` are the ids that it may name.
+
+    Raises BadFactError, or UnknownNameError for a target that isn't configured.
+    """
     if not isinstance(item, dict):
         raise BadFactError("a report must be an object of facts")
     for name, value in item.items():
         _check_plain(name, value)
     read = Answer.from_facts({**item, "source": Source.REPORT.value})
+    if read.phrase is not None and read.phrase not in phrases:
+        raise BadFactError("phrase is not the id of a known phrase; leave it out, or configure the phrase under `phrases`")
     if read.confirms is not None:
         raise BadFactError("'confirms' belongs to probes; leave it out")
     if read.target not in targets:
@@ -63,8 +66,6 @@ def _check_plain(name: str, value: object) -> None:
     # Checked before it is said again or made a float: a number in JSON may have thousands of digits.
     if isinstance(value, int) and not 0 <= value <= MAX_NUMBER:
         raise BadFactError(f"{name} must be a number from 0 to 1e12")
-    if name == "phrase" and isinstance(value, str) and not _PHRASE_ID.fullmatch(value):
-        raise BadFactError("phrase is the id of a known phrase, not the phrase itself")
 
 
 def _schema_of(field: str, hint: object) -> Mapping[str, object]:

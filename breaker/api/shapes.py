@@ -47,6 +47,17 @@ class VerdictShape(_Classed):
     why: str
 
 
+class JudgedShape(_Classed):
+    """What an exchange was; `facts` are those of a report that lacks only its target and id."""
+
+    id: str
+    cause: str | None
+    confidence: str
+    why: str
+    finish_reason: str | None
+    facts: dict[str, str | int | float | bool]
+
+
 class AnswerShape(_Classed):
     """A judged answer behind a move, or a target's last one."""
 

@@ -67,7 +67,7 @@ def as_json(exchange: Exchange, played: Played) -> dict[str, Any]:
         "class": judgement.blame.value,
         "cause": judgement.cause and judgement.cause.value,
         "confidence": judgement.confidence.value,
-        "first_byte_ms": None if verdict is Verdict.GATEWAY_TEXT else _ms(played.first_byte_s),
+        "first_byte_ms": _ms(played.first_byte_s),
         "finish_reason": played.finish_word,
         "why": judgement.why,
     }

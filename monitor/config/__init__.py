@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from breaker.wire.signs import Phrase
 from monitor.config import document
 from monitor.config.build import Ground, build
 from monitor.config.check import check
 from monitor.config.environment import check_data, data_folder, find, overrides
 from monitor.config.faults import ConfigError, Fault, Faults, Place
 from monitor.config.keys import ROOT
+from monitor.config.phrases import known_phrases
 from monitor.config.starter import starter
 from monitor.settings import Settings
 
-__all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load", "starter"]
+__all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load", "phrases_in", "starter"]
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
@@ -28,3 +30,14 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
     settings = build(root, Ground(environ, overrides(environ, faults), faults), data=data, source=path)
     faults.check()
     return settings
+
+
+def phrases_in(path: Path) -> tuple[Phrase, ...]:
+    """All phrases that are known with a configuration, without asking for the variables that it names.
+
+    Raises ConfigError with all faults at once.
+    """
+    faults = Faults()
+    phrases = known_phrases(check(document.read(path, faults), ROOT, faults), faults)
+    faults.check()
+    return phrases

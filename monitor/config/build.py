@@ -1,7 +1,7 @@
 """Makes settings of checked values, and finds what is wrong between values that are fine alone."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breaker.policy import Policy
@@ -12,6 +12,7 @@ from monitor.config.check import Branch, Leaf
 from monitor.config.environment import Overrides
 from monitor.config.faults import Faults, Unfit, shown
 from monitor.config.layers import check_policy, layered
+from monitor.config.phrases import known_phrases
 from monitor.config.variables import secret
 from monitor.settings import Budget, Door, Price, ProbeShape, Settings, TargetPlan
 
@@ -27,13 +28,15 @@ class Ground:
 
 def build(root: Branch, ground: Ground, *, data: Path, source: Path) -> Settings:
     """The settings. They are worth something only if no fault was added to the ground's."""
-    plans = list(_plans(root, ground))
+    phrases = known_phrases(root, ground.faults)
+    plans = [replace(plan, phrases=phrases) for plan in _plans(root, ground)]
     return Settings(
         targets=tuple(plans),
         routes=_routes(root, plans, ground.faults),
         door=_door(root.branch("door"), ground),
         store_url=_store_url(root, ground),
         data=data,
+        phrases=phrases,
         source=source,
     )
 

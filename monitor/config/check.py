@@ -12,7 +12,7 @@ from monitor.config.shapes import Key, Listing, Named, Section, Shape
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A single value."""
+    """A single value; a Branch where a list's item is written as keys."""
 
     value: Any
     place: Place
@@ -162,9 +162,14 @@ class _Check:
             return None
         if not node.items:
             self._faults.add(node.place, f"{label} is empty", f"name at least one {listing.holds.words.split()[-1]}")
-        found = [self._leaf(listing.holds, item, f"{label}: {listing.holds.words}") for item in node.items]
+        found = [self._item(listing, item, f"{label}: {listing.holds.words}") for item in node.items]
         leaves = [leaf for leaf in found if leaf]
         return Row(leaves, node.place, whole=len(leaves) == len(found))
+
+    def _item(self, listing: Listing, node: Node, label: str) -> Leaf | None:
+        if listing.or_keys is None or not isinstance(node, Table):
+            return self._leaf(listing.holds, node, label)
+        return Leaf(self.section(listing.or_keys, node, Branch(label, node.place)), node.place)
 
     def _table(self, node: Node, label: str, example: str) -> Table | None:
         if isinstance(node, Table):

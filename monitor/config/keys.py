@@ -9,6 +9,7 @@ from breaker.wire import READERS
 from monitor.config.addresses import base_url, host, open_store_url, store_url
 from monitor.config.faults import Unfit, shown
 from monitor.config.kinds import FLAG, Kind, number, one_of, text
+from monitor.config.phrases import MAX_TAIL, TAIL, phrase
 from monitor.config.shapes import Key, Listing, Named, Section
 from monitor.config.variables import variable
 from monitor.settings import Door, ProbeShape
@@ -187,6 +188,26 @@ PROVIDER = Section(
     ),
 )
 
+_PHRASE = text("a phrase", phrase)
+
+PHRASE = Section(
+    name="phrase",
+    keys=(
+        Key(
+            name="text",
+            holds=_PHRASE,
+            line="how the gateway's text, or its last paragraph, begins; large and small letters as it writes them",
+            required=True,
+        ),
+        Key(
+            name="tail",
+            holds=number(0, MAX_TAIL, whole=True, unit="characters"),
+            line="how many more characters may follow it; a longer text is an answer that quotes it",
+            default=str(TAIL),
+        ),
+    ),
+)
+
 ROOT = Section(
     name="file",
     notes=True,
@@ -216,6 +237,11 @@ ROOT = Section(
             holds=Named(name="route", pattern=PROVIDER_NAME, holds=Listing(holds=text("a target", _target))),
             line="names that agents ask for, each with its targets (`provider/model`) in order of preference",
             required=True,
+        ),
+        Key(
+            name="phrases",
+            holds=Listing(holds=_PHRASE, or_keys=PHRASE),
+            line="what gateways of your own say instead of an answer, beyond what Firstbyte knows of others",
         ),
     ),
 )

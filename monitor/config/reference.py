@@ -4,11 +4,11 @@ import re
 import sys
 from pathlib import Path
 
-from monitor.config.keys import BUDGET, DOOR, ENVIRONMENT, MODEL, POLICY, PRICE, PROBE, PROVIDER, ROOT
+from monitor.config.keys import BUDGET, DOOR, ENVIRONMENT, MODEL, PHRASE, POLICY, PRICE, PROBE, PROVIDER, ROOT
 from monitor.config.kinds import Kind
 from monitor.config.shapes import Key, Listing, Named, Section
 
-_SECTIONS = (ROOT, DOOR, PROVIDER, MODEL, PRICE, BUDGET, POLICY, PROBE, ENVIRONMENT)
+_SECTIONS = (ROOT, DOOR, PROVIDER, MODEL, PRICE, BUDGET, POLICY, PROBE, PHRASE, ENVIRONMENT)
 _PLACE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAGE = Path("docs/configuration.md")
 
@@ -34,8 +34,8 @@ def _holds(key: Key) -> str:
             return f"lists by {name} name"
         case Named(name=name):
             return f"keys by {name} name"
-        case Listing(holds=kind):
-            return f"a list, each {kind.words}"
+        case Listing(holds=kind, or_keys=keys):
+            return f"a list, each {kind.words}{' or keys' if keys else ''}"
 
 
 def _default(key: Key) -> str:

@@ -41,9 +41,10 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listing:
-    """A list of values of one kind."""
+    """A list of values of one kind; an item may be written as keys instead where `or_keys` says which."""
 
     holds: Kind
+    or_keys: Section | None = None
 
 
 Shape = Kind | Section | Named | Listing

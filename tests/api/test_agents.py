@@ -138,7 +138,7 @@ BAD: list[object] = [
     pytest.param({**good(), "finish": "psst"}, "finish is a text (not shown); it is one", id="prose for a word"),
     pytest.param({**good(), "psst, said the model": 1}, "a name that is no fact's", id="prose for a name"),
     pytest.param({**good(), "ended": ["psst"]}, "ended is made of several values", id="a list"),
-    pytest.param({**good(), "phrase": "I'm sorry, but psst"}, "phrase is the id of a known phrase", id="prose"),
+    pytest.param({**good(), "phrase": "I'm sorry, but psst"}, "phrase is not the id of a known phrase", id="prose"),
     pytest.param({**good(), "confirms": "other"}, "'confirms' belongs to probes", id="confirms"),
     pytest.param("psst", "a report must be an object of facts", id="no object"),
 ]

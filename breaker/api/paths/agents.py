@@ -1,6 +1,7 @@
 """What an agent asks before a step and says after it: /route and /reports."""
 
 import hashlib
+from collections.abc import Collection
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -37,8 +38,8 @@ _REPORTS_BODY = {
 }
 
 
-def router(switchboard: Switchboard) -> APIRouter:
-    """The paths of agents."""
+def router(switchboard: Switchboard, phrases: Collection[str]) -> APIRouter:
+    """The paths of agents; `phrases` are the ids of the gateway phrases that a report may name."""
     paths = APIRouter(tags=["agents"])
 
     @paths.get("/route", response_model=shapes.DecisionShape)
@@ -54,7 +55,7 @@ def router(switchboard: Switchboard) -> APIRouter:
     async def report(request: Request) -> Response:
         """Take the facts of one finished attempt or of several, and say what each was."""
         items = reports.items(bodies.parsed(await bodies.read(request)))
-        answers, flaws = _sort(switchboard, items)
+        answers, flaws = _sort(switchboard, items, phrases)
         if not answers:
             detail = "; ".join(flaw["wrong"] for flaw in flaws[:1])
             raise ProblemError(400, "bad-report", detail, accepted=0, problems=flaws)
@@ -81,14 +82,16 @@ def _matches(condition: str, tag: str) -> bool:
     return "*" in known or tag.removeprefix("W/") in known
 
 
-def _sort(switchboard: Switchboard, items: list[object]) -> tuple[list[Answer], list[shapes.FlawShape]]:
+def _sort(
+    switchboard: Switchboard, items: list[object], phrases: Collection[str]
+) -> tuple[list[Answer], list[shapes.FlawShape]]:
     """The answers that can count, and what is wrong with the others."""
     targets = [standing.target.name for standing in switchboard.standings()]
     answers: list[Answer] = []
     flaws: list[shapes.FlawShape] = []
     for index, item in enumerate(items):
         try:
-            answers.append(reports.answer(item, targets))
+            answers.append(reports.answer(item, targets, phrases))
         except BadFactError as error:
             flaws.append({"index": index, "wrong": str(error)})
         except UnknownNameError as error:
