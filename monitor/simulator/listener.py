@@ -57,7 +57,7 @@ class Connection:
         await self.writer.drain()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING_S):
-                while self._unacknowledged():
+                while self._unacknowledged():  # noqa: ASYNC110  # no event tells it
                     await asyncio.sleep(_LOOK_S)
 
     def _unacknowledged(self) -> bool:

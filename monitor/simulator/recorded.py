@@ -83,7 +83,7 @@ def _goes_on(name: str) -> bool:
 def _body(exchange: Exchange) -> Iterator[Step]:
     if exchange.status in _BODILESS:
         return
-    first_byte_s = play(exchange).first_byte_s
+    first_byte_s = play(exchange).answer.first_byte_s
     for at_s, data in exchange.chunks:
         yield Body(at_s=at_s, data=data, carries=first_byte_s is not None and at_s >= first_byte_s)
 
