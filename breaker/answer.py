@@ -57,6 +57,8 @@ class Finish(StrEnum):
 
     STOP = "stop"
     LENGTH = "length"
+    WINDOW = "window"  # the model's own window was full
+    PAUSED = "paused"  # the model waits to be asked to go on
     TOOL_CALLS = "tool_calls"
     FILTERED = "filtered"
     BLOCKED = "blocked"  # the prompt was refused before anything was made
@@ -75,6 +77,7 @@ class Fault(StrEnum):
     CONTEXT_TOO_LONG = "context_too_long"
     BAD_REQUEST = "bad_request"
     FILTERED = "filtered"
+    EMPTY = "empty"  # a gateway says that nothing came from behind it
     OTHER = "other"
 
 
@@ -87,10 +90,16 @@ class Answer:
     any part of the model's answer; `headers_s` the moment of the status line. `seconds` is the whole attempt.
     `streamed` says whether the answer came as a stream, or where nothing came, whether one was asked for.
     `confirms` names the answer whose badness this probe was sent to confirm.
-    `phrase` is the id of a known gateway phrase that the text or its last paragraph is, `deltas` the number of
-    events that carried text (None for a plain answer), `squeeze` the compressed share of the text's tail (small
-    means repetition, 0 to about 1), `broken` counts events that couldn't be read. `prompt_bytes` is the text sent as
-    `breaker.wire.question.prompt_bytes` measures it. `suspect_timing` says that the asker itself stalled.
+    `end_mark` says that the wire's end mark came with nothing of the answer after it, `early_end` that one came with
+    more after it. `text_chars` counts what can be seen, without thoughts in think tags; `media` counts images, sounds,
+    files and code. `restarts` counts how often the answer began anew in one stream, `broken` the events that couldn't
+    be read, `other_wire` names the wire that the body spoke instead of the target's.
+    `phrase` is the id of a gateway's phrase that the text or its last paragraph is, beginning with `like-` where it only
+    sounds like one; `phrase_before` the characters before it and `phrase_says` what it says is wrong. `deltas` is the
+    number of events that carried text, `flow_s` the time from the first to the last part of the answer (both None for a
+    plain one), `squeeze` the compressed share of the text's tail (small means repetition, 0 to about 1).
+    `prompt_bytes` is the text sent as `breaker.wire.question.prompt_bytes` measures it, `tools` whether any tools were
+    offered. `suspect_timing` says that the asker itself stalled.
     Raises BadFactError for a value out of range.
     """
 
@@ -107,17 +116,25 @@ class Answer:
     first_byte_s: float | None = None
     body: Body | None = None
     end_mark: bool | None = None
+    early_end: bool | None = None
     finish: Finish | None = None
     fault: Fault | None = None
     text_chars: int | None = None
     reasoning_chars: int | None = None
     tool_calls: int | None = None
     bad_tool_calls: int | None = None
+    media: int | None = None
     deltas: int | None = None
+    flow_s: float | None = None
     phrase: str | None = None
+    phrase_before: int | None = None
+    phrase_says: Fault | None = None
     squeeze: float | None = None
+    restarts: int | None = None
     broken: int | None = None
+    other_wire: str | None = None
     prompt_bytes: int | None = None
+    tools: bool | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     marks_sent: int | None = None
@@ -194,7 +211,7 @@ def _shown(value: object) -> str:
 
 
 def _check_range(name: str, value: object) -> None:
-    if isinstance(value, str) and name in ("target", "id", "confirms", "phrase"):
+    if isinstance(value, str) and name in ("target", "id", "confirms", "phrase", "other_wire"):
         limit = MAX_TARGET if name == "target" else MAX_ID
         if not 0 < len(value) <= limit:
             raise BadFactError(f"{name} has {len(value)} characters; it must have 1 to {limit}")

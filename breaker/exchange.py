@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,15 +98,14 @@ def play(exchange: Exchange, *, phrases: Sequence[Phrase] = PHRASES) -> Played:
         reading.feed(data, at_s)
     answer = reading.end(exchange.ended, exchange.end_at_s, target=PLAYED, id=PLAYED, source=Source.REPORT)
     judgement = judge(answer)
-    first_byte_s = None if _by_the_gateway(answer, judgement, phrases) else answer.first_byte_s
+    first_byte_s = None if _by_the_gateway(answer, judgement) else answer.first_byte_s
     return Played(answer=answer, judgement=judgement, finish_word=reading.finish_word, first_byte_s=first_byte_s)
 
 
-def _by_the_gateway(answer: Answer, judgement: Judgement, phrases: Sequence[Phrase]) -> bool:
+def _by_the_gateway(answer: Answer, judgement: Judgement) -> bool:
     """Whether all of the text is a gateway's, so that the model made nothing; some append theirs to a model's."""
-    longest = max((len(p.text) + p.tail for p in phrases if p.id == answer.phrase), default=0)
-    whole = answer.text_chars is not None and answer.text_chars <= longest
-    return judgement.verdict is Verdict.GATEWAY_TEXT and judgement.blame is Blame.PROVIDER_FAILURE and whole
+    sure = judgement.blame is not Blame.INCONCLUSIVE
+    return judgement.verdict is Verdict.GATEWAY_TEXT and sure and not answer.phrase_before
 
 
 def _headers_s(exchange: Exchange) -> float:
@@ -219,7 +217,7 @@ def _moment(value: object, thing: str) -> float:
     """Seconds, from milliseconds."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadExchangeError(f"{thing} is {_shown(value)}; it is a number of milliseconds")
-    if not (math.isfinite(value) and 0 <= value <= MAX_NUMBER):
+    if not 0 <= value <= MAX_NUMBER:  # written so that NaN is refused too
         raise BadExchangeError(f"{thing} is out of range; it is milliseconds since the request began, from 0")
     return value / 1000
 

@@ -53,17 +53,18 @@ def read(event: dict[str, object], tally: Tally) -> bool:
             tally.end()
         case "message":
             _read_message(event, tally)
+        case "ping" | "content_block_stop":
+            pass
         case _:
             return False
     return True
 
 
 def _read_message(message: dict[str, object], tally: Tally) -> None:
+    # What a whole call is given comes parsed: nothing to check.
     tally.whole = True
     for index, block in enumerate(items(message.get("content"))):
         _read_block(block, index, tally)
-        if _is_call(block):
-            tally.add_call(str(index), arguments=block.get("input"))
     _read_stop(message, tally)
     _read_usage(mapping(message.get("usage")), tally)
 
@@ -73,11 +74,12 @@ def _read_block(block: dict[str, object], index: int, tally: Tally) -> None:
     tally.add_text(block.get("text"))
     tally.add_reasoning(block.get("thinking"))
     if _is_call(block):
-        tally.add_call(str(index), id=block.get("id"), name=block.get("name"))
+        served = block.get("type") != "tool_use"
+        tally.add_call(str(index), id=block.get("id"), name=block.get("name"), served=served)
 
 
 def _is_call(block: dict[str, object]) -> bool:
-    """A call of a tool, be it the caller's (`tool_use`), the server's or an MCP server's."""
+    """A call of a tool, be it the caller's to carry out (`tool_use`), the server's or an MCP server's."""
     return str(block.get("type")).endswith("tool_use")
 
 

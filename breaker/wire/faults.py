@@ -1,6 +1,7 @@
 """Finds the error in a parsed body and says what it means."""
 
 from breaker.answer import Fault
+from breaker.verdict.faults import STATUS_FAULTS
 from breaker.wire.shape import mapping
 from breaker.wire.signs import CODES, KINDS, SAYINGS
 
@@ -11,20 +12,7 @@ _INNER_KEYS = ("error", "message", "metadata", "raw", "detail", "base_resp", "in
 _DEEPEST = 5
 # So much of a message is read.
 _LONGEST = 4_000
-
-# The status that stands as a code inside a body. Sources: the error pages of OpenAI, Anthropic and OpenRouter, 2026-11.
-_STATUSES = {
-    "400": Fault.BAD_REQUEST,
-    "401": Fault.AUTH,
-    "402": Fault.QUOTA,
-    "403": Fault.AUTH,
-    "404": Fault.NOT_FOUND,
-    "413": Fault.CONTEXT_TOO_LONG,
-    "422": Fault.BAD_REQUEST,
-    "429": Fault.RATE_LIMITED,
-    "503": Fault.OVERLOADED,
-    "529": Fault.OVERLOADED,
-}
+_STATUSES = frozenset(map(str, STATUS_FAULTS))
 
 
 def fault_in(body: dict[str, object], *, name: str = "", status: int = 200) -> Fault | None:
@@ -82,6 +70,6 @@ def _meaning(codes: list[str], text: str) -> Fault:
         next((CODES[code] for code in codes if code in CODES), None)
         or next((fault for saying, fault in SAYINGS if saying in text), None)
         or next((KINDS[code] for code in codes if code in KINDS), None)
-        or next((_STATUSES[code] for code in codes if code in _STATUSES), None)
+        or next((STATUS_FAULTS[int(code)] for code in codes if code in _STATUSES), None)
         or Fault.OTHER
     )

@@ -62,7 +62,7 @@ def _read_part(part: dict[str, object], place: str, tally: Tally) -> None:
     if call := mapping(pick(part, "functionCall", "function_call")):
         # Each chunk holds whole calls, and counts its parts anew.
         tally.add_call(
-            f"{place}/{tally.tool_calls}", id=call.get("id"), name=call.get("name"), arguments=call.get("args")
+            f"{place}/{len(tally.calls)}", id=call.get("id"), name=call.get("name"), arguments=call.get("args")
         )
     if mapping(pick(part, "inlineData", "inline_data", "fileData", "executableCode", "codeExecutionResult")):
         tally.add_media()

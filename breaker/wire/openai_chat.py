@@ -2,6 +2,7 @@
 
 import re
 
+from breaker.wire import ollama
 from breaker.wire.question import Question, Request
 from breaker.wire.shape import items, mapping, number, pick
 from breaker.wire.tally import Tally
@@ -11,6 +12,9 @@ END_WORD: str | None = "[DONE]"
 # OpenAI's models that think refuse `max_tokens`; of those who copied the wire, many know no other name.
 # Source: platform.openai.com/docs/api-reference/chat/create, 2026-11.
 _NEW_LIMIT_HOSTS = re.compile(r"https?://(api\.openai\.com|[^/]+\.openai\.azure\.com)([:/]|$)")
+
+# Where a choice's text stands.
+_SPOKEN = frozenset(("delta", "message", "text"))
 
 
 def request(model: str, question: Question, *, streamed: bool, base_url: str = "") -> Request:
@@ -40,12 +44,25 @@ def key_headers(key: str) -> dict[str, str]:
 
 def read(event: dict[str, object], tally: Tally) -> bool:
     """Count one chunk, or a whole plain answer, and say whether it is this wire's."""
-    for place, choice in enumerate(items(event.get("choices"))):
+    if ollama.is_native(event):
+        ollama.read(event, tally)
+        return True
+    counts = [mapping(event.get("usage")), mapping(mapping(event.get("x_groq")).get("usage"))]
+    if "choices" not in event and ("type" in event or not any(counts)):
+        return False
+    choices = items(event.get("choices"))
+    for place, choice in enumerate(choices):
         _read_choice(choice, number(choice.get("index"), place), tally)
         _read_usage(mapping(choice.get("usage")), tally)
-    _read_usage(mapping(event.get("usage")), tally)
-    _read_usage(mapping(mapping(event.get("x_groq")).get("usage")), tally)
-    return "choices" in event
+    for usage in counts:
+        _read_usage(usage, tally)
+    # Among choices that hold nothing of an answer the caller finds none.
+    return any(not _SPOKEN.isdisjoint(choice) for choice in choices) if choices else any(counts) or _has_none(event)
+
+
+def _has_none(event: dict[str, object]) -> bool:
+    """Whether it says outright that it has no choices, as notes between the chunks do."""
+    return isinstance(event.get("choices"), list)
 
 
 def _read_choice(choice: dict[str, object], place: int, tally: Tally) -> None:
@@ -54,16 +71,22 @@ def _read_choice(choice: dict[str, object], place: int, tally: Tally) -> None:
     if "message" in choice and not isinstance(choice.get("delta"), dict):
         delta = mapping(choice.get("message"))
         tally.whole = True
+    _read_delta(delta, place, tally)
+    tally.add_text(choice.get("text"))
+    for name in ("finish_reason", "native_finish_reason"):
+        tally.add_finish(choice.get(name), native=name != "finish_reason")
+
+
+def _read_delta(delta: dict[str, object], place: int, tally: Tally) -> None:
     _read_content(delta.get("content"), tally)
     tally.add_text(delta.get("refusal"))
-    tally.add_text(choice.get("text"))
     tally.add_reasoning(pick(delta, "reasoning_content", "reasoning", "thinking"))
     for at, call in enumerate(items(delta.get("tool_calls"))):
         _read_call(call, f"{place}/{number(call.get('index'), at)}", tally)
     if function := mapping(delta.get("function_call")):
         _read_call({"function": function}, f"{place}/function", tally)
-    for name in ("finish_reason", "native_finish_reason"):
-        tally.add_finish(choice.get(name), native=name != "finish_reason")
+    if items(delta.get("images")) or mapping(delta.get("audio")):
+        tally.add_media()
 
 
 def _read_content(content: object, tally: Tally) -> None:
@@ -74,6 +97,8 @@ def _read_content(content: object, tally: Tally) -> None:
             for thought in items(part.get("thinking")):
                 tally.add_reasoning(thought.get("text"))
             tally.add_reasoning(part.get("thinking"))
+        elif part.get("type") in ("image_url", "audio", "file"):
+            tally.add_media()
         else:
             tally.add_text(part.get("text"))
 

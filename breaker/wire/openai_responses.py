@@ -9,8 +9,10 @@ from breaker.wire.tally import Tally
 END_WORD: str | None = None
 
 _ENDS = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
-# The fields of a custom tool's, a shell's and others' input, which is free text.
-_INPUTS = ("input", "action", "operation")
+# Calls that the caller has to carry out; all others are the provider's own.
+_CALLS = frozenset(
+    ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call")
+)
 
 
 def request(model: str, question: Question, *, streamed: bool, base_url: str = "") -> Request:
@@ -92,21 +94,22 @@ def _read_item(item: dict[str, object], place: str, tally: Tally, *, done: bool)
 
 
 def _read_call(item: dict[str, object], place: str, tally: Tally, *, done: bool) -> None:
-    known = tally.has_call(place)
-    given = next((item[name] for name in _INPUTS if item.get(name)), None)
-    arguments = item.get("arguments") or ({"input": given} if given else None)
-    tally.add_call(
-        place,
-        id=item.get("call_id"),
-        name=item.get("name") or item.get("type"),
-        arguments=arguments if done and not known else None,
-    )
+    kind = str(item.get("type"))
+    if done and item.get("result"):
+        tally.add_media()  # an image that was made
+    # What other tools than functions are given is free text or parsed already: nothing to check.
+    arguments = item.get("arguments") if done and not tally.calls.has_arguments(place) else None
+    if not done or place not in tally.calls:
+        tally.add_call(place, id=item.get("call_id"), name=item.get("name") or kind, served=kind not in _CALLS)
+    if isinstance(arguments, str):
+        tally.add_call(place, arguments=arguments)
 
 
 def _read_response(response: dict[str, object], tally: Tally) -> None:
     """The answer as a whole; relays leave its output empty, or send nothing before it."""
+    said = bool(len(tally.calls) or tally.text_parts)
     for place, item in enumerate(items(response.get("output"))):
-        if not tally.end_mark:
+        if not said:
             _read_item(item, str(place), tally, done=True)
     if (fault := fault_in(response)) is not None:
         tally.add_fault(fault)

@@ -6,10 +6,11 @@ from typing import Any
 from breaker.answer import Answer, Body, Ended, Part, Source
 from breaker.wire import READERS
 from breaker.wire.faults import fault_in, fault_in_text
+from breaker.wire.json_body import ArrayEvents, JsonEvents
 from breaker.wire.retry import retry_after_s
-from breaker.wire.shape import objects
+from breaker.wire.shape import parse
 from breaker.wire.signs import PHRASES, Phrase
-from breaker.wire.sse import Event, JsonEvents, SseEvents
+from breaker.wire.sse import Event, SseEvents
 from breaker.wire.tally import Tally
 
 # Blanks and the bytes of a byte order mark.
@@ -17,6 +18,8 @@ _LEADING = b" \t\r\n\xef\xbb\xbf"
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"error: {", b"error:{")
 # The longest start that tells a stream from anything else.
 _TELLING = 8
+# Relays between two wires leave the one's end in the other's stream.
+_FOREIGN_END = "[DONE]"
 # So many bytes of a body in no known format are kept, for what an error in it may say.
 _MOST_WORDS = 4_000
 
@@ -25,12 +28,13 @@ class Reading:
     """The facts of one exchange, from its status, headers and bytes in the order in which they came.
 
     `wire` is a name in `READERS`, `streamed` what was asked for, `prompt_bytes` the size of the text sent (see
-    `question.prompt_bytes`), `marks` the words that the answer must return, `max_tokens` the caller's own limit.
+    `question.prompt_bytes`), `marks` the words that the answer must return, `max_tokens` the caller's own limit,
+    `phrases` the gateways' own words to look for, `tools` whether any tools were offered.
     The body is read by its bytes, never by its content type; the caller has undone any content encoding.
     All times are monotonic seconds since the attempt began. However the bytes are cut, the facts are the same; no
     bytes raise. Whatever comes, no more is held than four times `sse.MAX_EVENT` (parsing an event of that size takes
-    up to twenty times as much for a moment), `tally.MAX_ARGUMENTS`, and some ten thousand characters of text to find
-    repetition in; the facts hold none of it.
+    up to twenty times as much for a moment), `calls.MAX_ARGUMENTS`, and some forty thousand characters of text to find
+    repetition in; the facts hold none of it. An event of more than `shape.MAX_OBJECTS` objects is left unread.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class Reading:
             "prompt_bytes": prompt_bytes,
             "marks_sent": len(set(marks)) or None,
             "max_tokens": max_tokens,
+            "tools": tools,
         }
         self._tally = Tally(marks, phrases)
         self._status: int | None = None
@@ -58,7 +63,9 @@ class Reading:
         self._head = b""
         self._words = b""
         self._body: Body | None = None
-        self._events: SseEvents | JsonEvents | None = None
+        self._events: SseEvents | JsonEvents | ArrayEvents | None = None
+        self._garbled = False
+        self._other_wire: str | None = None
         self._deltas = 0
         self._broken = 0
         self._first_byte_s: float | None = None
@@ -95,8 +102,11 @@ class Reading:
 
     @property
     def finish_word(self) -> str | None:
-        """The wire's own word for why the model stopped, the last one that isn't empty; None for none."""
-        return self._tally.finish_word
+        """The wire's own word for why the model stopped, the last one that isn't empty; None for none.
+
+        None, too, for a plain answer with something behind it that makes it no JSON: nobody can read that.
+        """
+        return None if self._garbled and not self._streamed else self._tally.finish_word
 
     def headers(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]], at_s: float) -> None:
         """The response has begun."""
@@ -178,7 +188,9 @@ class Reading:
     def _decide(self, head: bytes) -> None:
         if head.startswith(_STREAM_STARTS):
             self._body, self._events = Body.SSE, SseEvents()
-        elif head.startswith((b"{", b"[")):
+        elif head.startswith(b"["):
+            self._body, self._events = Body.JSON, ArrayEvents()
+        elif head.startswith(b"{"):
             self._body, self._events = Body.JSON, JsonEvents()
         elif head.startswith(b"<"):
             self._body = Body.HTML
@@ -192,41 +204,51 @@ class Reading:
         if self._events is not None:
             self._take(self._events.close(), at_s)
             self._broken += self._events.dropped
+        self._tally.close()
         if self._words and self._failed:
             self._tally.add_fault(fault_in_text(self._words.decode(errors="replace")))
 
     def _take(self, events: Iterable[Event], at_s: float) -> None:
         for event in events:
-            if event.data.strip() == self._reader.END_WORD:
+            word = event.data.strip()
+            if word == self._reader.END_WORD:
                 self._tally.end()
-            else:
+            elif word != _FOREIGN_END:
                 self._read(event, at_s)
 
     def _read(self, event: Event, at_s: float) -> None:
         parts, text_parts = self._tally.parts, self._tally.text_parts
-        for body in objects(event.data):
-            if body is None:
-                self._read_rubble(event)
-            else:
-                self._read_object(event.name, body)
+        found, sound = parse(event.data)
+        self._broken += not sound
+        self._garbled = self._garbled or not sound
+        if event.name == "error" and not found:
+            self._tally.add_fault(fault_in_text(event.data))
+        for body in found:
+            self._read_object(event.name, body, readable=sound)
         self._deltas += self._tally.text_parts > text_parts
         if self._tally.parts > parts and self._streamed:
             self._last_token_s = at_s
             if self._first_byte_s is None:
                 self._first_byte_s = at_s
 
-    def _read_rubble(self, event: Event) -> None:
-        self._broken += 1
-        if event.name == "error":
-            self._tally.add_fault(fault_in_text(event.data))
-
-    def _read_object(self, name: str, body: dict[str, object]) -> None:
+    def _read_object(self, name: str, body: dict[str, object], *, readable: bool) -> None:
+        """Count what an object says; of one that no caller could read, only an error counts."""
         fault = fault_in(body, name=name, status=self._status or 200)
         if fault is not None:
             self._tally.add_fault(fault)
-        known = self._reader.read(body, self._tally)
+        if readable and not self._reader.read(body, self._tally) and fault is None:
+            self._read_unknown(body)
+
+    def _read_unknown(self, body: dict[str, object]) -> None:
+        """An object that isn't this wire's: another's, which its caller can't read, or a note."""
+        others = (name for name, other in READERS.items() if other is not self._reader)
+        parts = self._tally.parts
+        spoken = next((name for name in others if READERS[name].read(body, self._tally)), None)
+        if self._tally.parts > parts:
+            self._other_wire = spoken
+            return
         # Streams carry all sorts of notes between their events; a plain body of another shape is no answer.
-        self._broken += self._body is Body.JSON and not known and fault is None
+        self._broken += self._body is Body.JSON
 
     @property
     def _failed(self) -> bool:
@@ -236,7 +258,8 @@ class Reading:
     def _streamed(self) -> bool:
         """Whether the answer came as a stream, whatever was asked for; where nothing came, what was asked for."""
         if self._body is Body.JSON:
-            return self._asked_streamed and not self._tally.whole
+            one_by_one = isinstance(self._events, ArrayEvents) or not self._tally.whole
+            return self._asked_streamed and one_by_one
         return self._asked_streamed or self._body is Body.SSE
 
     def _said(self) -> dict[str, Any]:
@@ -244,19 +267,33 @@ class Reading:
         tally = self._tally
         if self._failed:
             return {"fault": tally.fault}
+        phrase = tally.phrase
         return {
-            "end_mark": tally.end_mark or (tally.whole and self._body is Body.JSON),
+            "end_mark": tally.end_mark or (tally.whole and not self._streamed),
+            "early_end": tally.ends > 0 and not tally.end_mark,
             "finish": tally.finish,
             "fault": tally.fault,
             "text_chars": tally.text.chars,
             "reasoning_chars": tally.reasoning.chars,
-            "tool_calls": tally.tool_calls,
-            "bad_tool_calls": tally.bad_tool_calls,
+            "tool_calls": len(tally.calls),
+            "bad_tool_calls": tally.calls.bad,
+            "media": tally.media,
             "deltas": self._deltas if self._streamed else None,
-            "phrase": tally.phrase,
+            "flow_s": self._flow_s,
+            "phrase": phrase and phrase.id,
+            "phrase_before": phrase and phrase.before,
+            "phrase_says": phrase and phrase.says,
             "squeeze": tally.squeeze,
+            "restarts": tally.restarts,
             "broken": self._broken,
+            "other_wire": self._other_wire,
             "prompt_tokens": tally.prompt_tokens,
             "completion_tokens": tally.completion_tokens,
             "marks_returned": tally.marks_returned if self._sent["marks_sent"] else None,
         }
+
+    @property
+    def _flow_s(self) -> float | None:
+        if self._first_byte_s is None or self._last_token_s is None:
+            return None
+        return self._last_token_s - self._first_byte_s

@@ -2,10 +2,23 @@
 
 import json
 import re
-from collections.abc import Iterator
+from typing import NamedTuple
+
+# So many objects an event may hold; more would keep everybody waiting while they are looked at.
+MAX_OBJECTS = 100_000
+# So many items of a list are looked at.
+MAX_ITEMS = 1_000
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+
+
+class Parsed(NamedTuple):
+    """The objects in a text, and whether it was JSON to its end, value by value on lines of their own."""
+
+    objects: list[dict[str, object]]
+    sound: bool
 
 
 def mapping(value: object) -> dict[str, object]:
@@ -14,8 +27,8 @@ def mapping(value: object) -> dict[str, object]:
 
 
 def items(value: object) -> list[dict[str, object]]:
-    """The objects of a list; an empty list for anything else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    """The objects of a list, of its first `MAX_ITEMS`; an empty list for anything else."""
+    return [item for item in value[:MAX_ITEMS] if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def number(value: object, otherwise: int) -> int:
@@ -29,13 +42,26 @@ def pick(value: dict[str, object], *names: str) -> object:
     return next((item for item in found if item), found[0] if found else None)
 
 
-def objects(text: str) -> Iterator[dict[str, object] | None]:
-    """The objects that stand in a text one after another or in lists; None where it stops being JSON."""
-    at = 0
-    while (at := _BLANKS.match(text, at).end()) < len(text):  # type: ignore[union-attr] # it matches anywhere
+def parse(text: str) -> Parsed:
+    """The objects that stand in a text one after another or in lists."""
+    if _is_crowd(text):
+        return Parsed([], False)
+    found: list[dict[str, object]] = []
+    at, sound, values = 0, True, 0
+    while (begin := _BLANKS.match(text, at).end()) < len(text):  # type: ignore[union-attr] # it matches anywhere
+        # No reader of streams takes two values on one line.
+        sound = sound and (at == 0 or "\n" in text[at:begin] or "\r" in text[at:begin])
+        values += 1
         try:
-            value, at = _DECODER.raw_decode(text, at)
+            value, at = _DECODER.raw_decode(text, begin)
         except (ValueError, RecursionError):
-            yield None
-            return
-        yield from items(value if isinstance(value, list) else [value])
+            return Parsed(found, False)
+        if values > MAX_ITEMS:
+            return Parsed(found, False)
+        found += items(value if isinstance(value, list) else [value])
+    return Parsed(found, sound)
+
+
+def _is_crowd(text: str) -> bool:
+    """Whether it holds more objects than are looked at; those that stand in its strings don't count."""
+    return text.count("{") > MAX_OBJECTS and _STRING.sub("", text).count("{") > MAX_OBJECTS

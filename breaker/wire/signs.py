@@ -1,6 +1,7 @@
 """What providers and gateways are known to say, from `signs.json`, where each sign stands with its source."""
 
 import json
+import re
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -25,6 +26,10 @@ def _table(part: str) -> dict[str, str]:
     return {sign: meaning for entry in _SIGNS for sign, meaning in entry.get(part, {}).items()}
 
 
+def _pattern(part: str) -> re.Pattern[str]:
+    return re.compile("|".join(word for entry in _SIGNS for word in entry.get(part, ())))
+
+
 _FINISHES = {value: Finish(finish) for value, finish in _table("finishes").items()}
 
 # An error's code or type that says what is wrong, in small letters.
@@ -33,24 +38,16 @@ CODES = {code: Fault(fault) for code, fault in _table("codes").items()}
 KINDS = {kind: Fault(fault) for kind, fault in _table("kinds").items()}
 # What an error's message contains, in small letters, the longest and so most telling first.
 SAYINGS = sorted(((text, Fault(fault)) for text, fault in _table("sayings").items()), key=lambda pair: -len(pair[0]))
+# What a finish says besides that the turn failed.
+FINISH_FAULTS = {value: Fault(fault) for value, fault in _table("finish_faults").items()}
 
 PHRASES = tuple(Phrase(**phrase) for entry in _SIGNS for phrase in entry.get("phrases", ()))
+# How texts begin that only a gateway has reason to write, in small letters.
+CUES = {name: re.compile(cue, re.DOTALL) for name, cue in _table("cues").items()}
+# Who stands between caller and model; what goes wrong there; and names in brackets that logs begin with.
+PARTIES, TROUBLES, LOG_LEVELS = _pattern("parties"), _pattern("troubles"), _pattern("log_levels")
 
 
 def finish_of(value: str) -> Finish:
     """Why the model stopped, from any wire's own word for it."""
     return _FINISHES.get(value.lower(), Finish.OTHER)
-
-
-def phrase_of(head: str, chars: int, last: str = "") -> str | None:
-    """The id of the gateway phrase that a text is, or that its last paragraph is; None if it is none.
-
-    `head` are the first characters of the text, `chars` is its whole length, `last` the last of several paragraphs.
-    """
-    for phrase in PHRASES:
-        longest = len(phrase.text) + phrase.tail
-        if head.startswith(phrase.text) and chars <= longest:
-            return phrase.id
-        if last.startswith(phrase.text) and len(last) <= longest:
-            return phrase.id
-    return None

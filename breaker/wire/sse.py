@@ -59,7 +59,7 @@ class Lines:
         return line
 
 
-class _Text:
+class Gathered:
     """Lines gathered into one text of at most `most` bytes; `lost` says that it was more."""
 
     def __init__(self, most: int) -> None:
@@ -96,8 +96,8 @@ class SseEvents:
         self.dropped = 0
         self._lines = Lines()
         self._name = ""
-        self._data = _Text(MAX_EVENT)
-        self._stray = _Text(MAX_STRAY)
+        self._data = Gathered(MAX_EVENT)
+        self._stray = Gathered(MAX_STRAY)
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
@@ -132,30 +132,3 @@ class SseEvents:
         self.dropped += self._data.lost
         if self._data and (data := self._data.take()):
             yield Event(name, data)
-
-
-class JsonEvents:
-    """The values of a JSON body: one, or one a line; each line that is an object by itself is an event at once.
-
-    `dropped` counts lines and bodies longer than `MAX_EVENT`. Holds at most two of that length.
-    """
-
-    def __init__(self) -> None:
-        self.dropped = 0
-        self._lines = Lines()
-        self._held = _Text(MAX_EVENT)
-
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """The lines that these bytes complete and that are whole by themselves."""
-        for line in self._lines.feed(data):
-            if line and not self._held and line.startswith(b"{") and line.rstrip().endswith(b"}"):
-                yield Event("", line.decode(errors="replace"))
-            elif line is None or line.strip():
-                self._held.add(line)
-
-    def close(self) -> Iterator[Event]:
-        """All that was held back until the end."""
-        self._held.add(self._lines.close())
-        self.dropped += self._held.lost
-        if held := self._held.take().strip():
-            yield Event("", held)
