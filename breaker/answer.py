@@ -94,10 +94,10 @@ class Answer:
     more after it. `text_chars` counts what can be seen, without thoughts in think tags; `media` counts images, sounds,
     files and code. `restarts` counts how often the answer began anew in one stream, `broken` the events that couldn't
     be read, `other_wire` names the wire that the body spoke instead of the target's.
-    `phrase` is the id of a gateway's phrase that the text or its last paragraph is, beginning with `like-` where it only
-    sounds like one; `phrase_before` the characters before it and `phrase_says` what it says is wrong. `deltas` is the
-    number of events that carried text, `flow_s` the time from the first to the last part of the answer (both None for a
-    plain one), `squeeze` the compressed share of the text's tail (small means repetition, 0 to about 1).
+    `phrase` is the id of a gateway's phrase that the text or its last paragraph is, beginning with `like-` where it
+    only sounds like one; `phrase_before` the characters before it and `phrase_says` what it says is wrong. `deltas` is
+    the number of events that carried text (None for a plain answer, 1 for one that came in one piece), `squeeze` the
+    compressed share of the text's tail (small means repetition, 0 to about 1).
     `prompt_bytes` is the text sent as `breaker.wire.question.prompt_bytes` measures it, `tools` whether any tools were
     offered. `suspect_timing` says that the asker itself stalled.
     Raises BadFactError for a value out of range.
@@ -125,7 +125,6 @@ class Answer:
     bad_tool_calls: int | None = None
     media: int | None = None
     deltas: int | None = None
-    flow_s: float | None = None
     phrase: str | None = None
     phrase_before: int | None = None
     phrase_says: Fault | None = None

@@ -146,19 +146,14 @@ def _is_unmarked(a: Answer) -> bool:
 
 def _is_gateways_way(a: Answer) -> bool:
     """Whether it was counted or sent as models' answers are not."""
-    few = bytes_per_token(a) or 0.0
-    return (
-        is_uncounted(a) or few > USUAL_BYTES_PER_TOKEN or (_is_one_piece(a) and (a.text_chars or 0) >= MIN_PIECE_CHARS)
-    )
+    undercounted = (bytes_per_token(a) or 0.0) > USUAL_BYTES_PER_TOKEN
+    long_piece = a.deltas == 1 and (a.text_chars or 0) >= MIN_PIECE_CHARS
+    return is_uncounted(a) or undercounted or long_piece
 
 
 def _is_gateways_count(a: Answer) -> bool:
     """Whether nothing was counted, and it came at once: many hosts that count nothing send word by word."""
-    return is_uncounted(a) and (_is_one_piece(a) or not a.streamed)
-
-
-def _is_one_piece(a: Answer) -> bool:
-    return a.deltas == 1 or (a.deltas is not None and a.flow_s == 0.0)
+    return is_uncounted(a) and (a.deltas == 1 or not a.streamed)
 
 
 def _unprocessed(a: Answer) -> Judgement | None:

@@ -279,7 +279,6 @@ class Reading:
             "bad_tool_calls": tally.calls.bad,
             "media": tally.media,
             "deltas": self._deltas if self._streamed else None,
-            "flow_s": self._flow_s,
             "phrase": phrase and phrase.id,
             "phrase_before": phrase and phrase.before,
             "phrase_says": phrase and phrase.says,
@@ -291,9 +290,3 @@ class Reading:
             "completion_tokens": tally.completion_tokens,
             "marks_returned": tally.marks_returned if self._sent["marks_sent"] else None,
         }
-
-    @property
-    def _flow_s(self) -> float | None:
-        if self._first_byte_s is None or self._last_token_s is None:
-            return None
-        return self._last_token_s - self._first_byte_s
