@@ -14,6 +14,7 @@ from breaker.api.notices import Notice
 from breaker.api.paths import agents, circuit, health, judge, people
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
+from breaker.wire.phrases import phrase_ids
 from breaker.wire.signs import PHRASES, Phrase
 
 
@@ -45,7 +46,7 @@ def create_app(
     )
     problems.install(app)
     for router in (
-        agents.router(switchboard, frozenset(phrase.id for phrase in phrases)),
+        agents.router(switchboard, phrase_ids(phrases)),
         judge.router(phrases),
         people.router(switchboard, notices, metrics=metrics is not None),
         circuit.router(switchboard),

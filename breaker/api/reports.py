@@ -9,6 +9,7 @@ from enum import StrEnum
 from breaker.answer import MAX_ID, MAX_NUMBER, MAX_TARGET, Answer, Source
 from breaker.api.problems import ProblemError, shortened
 from breaker.errors import BadFactError, UnknownNameError
+from breaker.wire import READERS
 
 MAX_REPORTS = 1000
 
@@ -35,7 +36,11 @@ def answer(item: object, targets: Collection[str], phrases: Collection[str]) -> 
         _check_plain(name, value)
     read = Answer.from_facts({**item, "source": Source.REPORT.value})
     if read.phrase is not None and read.phrase not in phrases:
-        raise BadFactError("phrase is not the id of a known phrase; leave it out, or configure the phrase under `phrases`")
+        raise BadFactError(
+            "phrase is not the id of a known phrase; leave it out, or configure the phrase under `phrases`"
+        )
+    if read.other_wire is not None and read.other_wire not in READERS:
+        raise BadFactError(f"other_wire is not the name of a wire; it is one of: {', '.join(READERS)}")
     if read.confirms is not None:
         raise BadFactError("'confirms' belongs to probes; leave it out")
     if read.target not in targets:

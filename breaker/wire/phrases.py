@@ -1,7 +1,7 @@
 """Finds a gateway's own words where a model's should stand."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from breaker.answer import Fault
@@ -15,6 +15,7 @@ _OPENING = 240
 # Prose has three signs and digits in a hundred characters, code and logs more than ten.
 _DIAGNOSTIC = 0.12
 _SIGN = re.compile(r"[^\w\s.,;:'!?()-]|[\d_=]")
+_SIGNED = "like-signed"
 _ORNAMENT = re.compile(r"^[^\w\[]+")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
@@ -25,6 +26,11 @@ class Found(NamedTuple):
     id: str
     before: int
     says: Fault | None
+
+
+def phrase_ids(phrases: Iterable[Phrase]) -> frozenset[str]:
+    """All ids that an answer's phrase can have where these are looked for, guesses included."""
+    return frozenset({*(phrase.id for phrase in phrases), _SIGNED, *map(_like, CUES)})
 
 
 def find_phrase(head: str, chars: int, last: str, phrases: Sequence[Phrase]) -> Found | None:
@@ -50,9 +56,13 @@ def _guess(whole: str, chars: int) -> Found | None:
     if chars > MOST_GUESSED and not _is_diagnostic(whole[len(opening.partition("\n")[0]) :]):
         return None
     if _is_signed(opening):
-        return Found("like-signed", 0, _says(whole))
+        return Found(_SIGNED, 0, _says(whole))
     found = next((name for name, cue in CUES.items() if cue.search(opening)), None)
-    return None if found is None else Found(f"like-{found}", 0, _says(whole))
+    return None if found is None else Found(_like(found), 0, _says(whole))
+
+
+def _like(cue: str) -> str:
+    return f"like-{cue}"
 
 
 def _is_signed(opening: str) -> bool:

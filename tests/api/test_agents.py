@@ -115,7 +115,7 @@ async def test_the_route_is_said_while_the_store_is_gone(door: httpx.AsyncClient
 
 
 async def test_a_report_is_told_what_it_was(door: httpx.AsyncClient) -> None:
-    answer = await door.post("/reports", json=good("step-17"))
+    answer = await door.post("/reports", json=good("step-17", finish="stop"))
 
     assert answer.status_code == 202
     assert answer.json() == {
@@ -139,6 +139,7 @@ BAD: list[object] = [
     pytest.param({**good(), "psst, said the model": 1}, "a name that is no fact's", id="prose for a name"),
     pytest.param({**good(), "ended": ["psst"]}, "ended is made of several values", id="a list"),
     pytest.param({**good(), "phrase": "I'm sorry, but psst"}, "phrase is not the id of a known phrase", id="prose"),
+    pytest.param({**good(), "other_wire": "psst"}, "other_wire is not the name of a wire", id="prose for a wire"),
     pytest.param({**good(), "confirms": "other"}, "'confirms' belongs to probes", id="confirms"),
     pytest.param("psst", "a report must be an object of facts", id="no object"),
 ]

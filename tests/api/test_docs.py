@@ -2,13 +2,14 @@
 
 import json
 import re
+from enum import StrEnum
 from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from breaker.answer import Answer
+from breaker.answer import Answer, Body, Ended, Fault, Finish
 from tests.api.world import PRIMARY, failed, good
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
@@ -43,6 +44,13 @@ def test_the_page_tells_of_every_fact() -> None:
     assert set(Answer.__dataclass_fields__) - {"source", "confirms"} <= told
 
 
+@pytest.mark.parametrize("kind", [Body, Ended, Fault, Finish])
+def test_the_page_tells_of_every_word_of_a_fact(kind: type[StrEnum]) -> None:
+    told = set(re.findall(r"`(\w+)`", SECTIONS["POST /reports"]))
+
+    assert {word.value for word in kind} <= told
+
+
 def test_the_page_tells_of_every_problem() -> None:
     source = "".join(path.read_text() for path in (Path(__file__).parents[2] / "breaker" / "api").rglob("*.py"))
     raised = set(
@@ -74,6 +82,14 @@ async def test_the_example_of_reports_has_the_fields_of_a_real_answer(door: http
     (shown,) = examples("POST /reports")
     assert names(shown) == names(real)
     assert shown["problems"] == real["problems"]
+
+
+async def test_the_example_of_an_exchange_is_judged_as_the_page_says(door: httpx.AsyncClient) -> None:
+    body, shown = examples("POST /judge")
+
+    real = await door.post("/judge", json=body)
+
+    assert (real.status_code, real.json()) == (200, shown)
 
 
 async def test_the_example_of_a_hold_can_be_sent_and_has_the_fields_of_a_real_answer(door: httpx.AsyncClient) -> None:
