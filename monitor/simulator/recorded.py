@@ -9,7 +9,8 @@ from typing import Self
 
 from breaker.answer import Ended
 from breaker.errors import BadExchangeError
-from breaker.exchange import Exchange, play
+from breaker.exchange import Exchange
+from breaker.wire.reading import Reading
 from monitor.simulator.steps import Body, Hang, Head, Reset, Step
 
 NAME = "exchange"
@@ -83,9 +84,11 @@ def _goes_on(name: str) -> bool:
 def _body(exchange: Exchange) -> Iterator[Step]:
     if exchange.status in _BODILESS:
         return
-    first_byte_s = play(exchange).answer.first_byte_s
+    reading = Reading(exchange.wire, streamed=exchange.streamed)
+    reading.headers(exchange.status or 0, exchange.headers, 0.0)
     for at_s, data in exchange.chunks:
-        yield Body(at_s=at_s, data=data, carries=first_byte_s is not None and at_s >= first_byte_s)
+        reading.feed(data, at_s)
+        yield Body(at_s=at_s, data=data, carries=reading.first_byte_s is not None)
 
 
 def _read_all(lines: Iterable[str]) -> Iterator[Exchange]:

@@ -22,11 +22,11 @@ Told = Whole | Exchange | str
 class Simulator:
     """Providers that misbehave on request, on loopback unless told otherwise.
 
-    `targets` are names such as `zai/glm-5.3-flash`, healthy or with the behaviour that a mapping gives each. Ports
-    not named in `ports` (by provider) are free ones. A provider named in `keys` answers 401 to any other key. `speed`
-    divides every delay: 20.0 makes 40 s last 2 s. A request for the model `name#stall,tokens=3` meets that behaviour
-    whatever the target's own is. `seed` makes the spread of latencies repeatable. Each port carries
-    `connections` connections at most and resets the rest.
+    `targets` are names such as `zai/glm-5.3-flash`, healthy or with what a mapping gives each: a behaviour, a replay,
+    an exchange. Ports not named in `ports` (by provider) are free ones. A provider named in `keys` answers 401 to any
+    other key. `speed` divides every delay: 20.0 makes 40 s last 2 s. A request for the model `name#stall,tokens=3`
+    meets that behaviour whatever the target's own is. `seed` makes the spread of latencies repeatable. Each port
+    carries `connections` connections at most and resets the rest.
 
     Use it as an async context manager, or call `start` and `stop`. Raises `ValueError` for a name or behaviour that
     can't be.
