@@ -196,7 +196,7 @@ PHRASE = Section(
         Key(
             name="text",
             holds=_PHRASE,
-            line="how the gateway's text, or its last paragraph, begins; large and small letters as it writes them",
+            line="how the gateway's text, or its last paragraph, begins; large and small letters are the same",
             required=True,
         ),
         Key(

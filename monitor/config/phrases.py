@@ -10,14 +10,15 @@ MAX_TAIL = 2_000
 MAX_PHRASES = 200
 # Anything longer is told apart by its begin.
 MAX_TEXT = 300
-# In UTF-8: two short words, or four Chinese characters. Ordinary answers begin with less than that every day.
-MIN_BYTES = 12
+# Of letters and digits, in UTF-8: two short words, or four Chinese characters. Signs aren't told apart by everyone, and
+# ordinary answers begin with less than that every day.
+MIN_BYTES = 10
 
 
 def phrase(text: str) -> str | Unfit:
     """A phrase without the blanks around it, or what is wrong with it."""
     words = text.strip()
-    if len(words.encode(errors="replace")) < MIN_BYTES:
+    if len("".join(filter(str.isalnum, words)).encode(errors="replace")) < MIN_BYTES:
         return Unfit(f"is {shown(words)}, with which ordinary answers begin too", "write more of what the gateway says")
     if len(words) > MAX_TEXT:
         return Unfit(f"has {len(words)} characters", f"the first {MAX_TEXT} are enough, with more in its tail")
@@ -33,10 +34,11 @@ def known_phrases(root: Branch, faults: Faults) -> tuple[Phrase, ...]:
     lines: dict[str, int] = {}
     for leaf in row.leaves if row else []:
         text, tail = _parts(leaf)
-        if text and text in lines:
-            wrong = f"phrases: {shown(text)} is here twice, first in line {lines[text]}"
-            faults.add(leaf.place, wrong, "remove one of them")
-        lines.setdefault(text, leaf.place.line)
+        folded = text.casefold()
+        if text and folded in lines:
+            wrong = f"phrases: {shown(text)} is here twice, first in line {lines[folded]}"
+            faults.add(leaf.place, wrong, "remove one of them; large and small letters are the same")
+        lines.setdefault(folded, leaf.place.line)
         own.append(Phrase(id=f"own-{len(own) + 1}", text=text, tail=tail))
     if row and len(own) > MAX_PHRASES:
         wrong = f"phrases: there are {len(own)} of them, and each is looked for in every answer"

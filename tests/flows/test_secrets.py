@@ -145,10 +145,20 @@ async def _shown(url: str) -> str:
             *[await door.get(path) for path in paths],
             *[await door.post("/reports", json={**report, **more}, headers=agent) for more in facts],
             await door.post("/reports", content=REPLY, headers=agent),
+            await door.post("/judge", json=_exchange("openai-chat"), headers=agent),
+            await door.post("/judge", json=_exchange(REPLY), headers=agent),
             await door.post("/circuit/open", headers=agent),
             await door.post("/circuit/open", headers={"Authorization": f"Bearer {KEY}"}),
         ]
     return "\n".join(f"{answer.headers} {answer.text}" for answer in answers)
+
+
+def _exchange(wire: str) -> dict[str, object]:
+    """One that says the reply wherever a text can stand."""
+    body = (_sse(_delta(REPLY, REPLY), _error(REPLY)) + REPLY.encode()).decode()
+    chunks = [{"at_ms": 10, "data": body}]
+    asked = {"wire": wire, "stream": True, "request": {"chars": 40}, "note": REPLY}
+    return {**asked, "status": 200, "headers": {"x-echo": REPLY}, "chunks": chunks, "end": "close"}
 
 
 def _kept(folder: Path) -> str:
