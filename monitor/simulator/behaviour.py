@@ -50,7 +50,7 @@ MEANINGS: Mapping[BehaviourName, str] = {
     BehaviourName.ERROR_FIRST: "HTTP 200 whose only event is an error object",
     BehaviourName.ERROR_AFTER_TEXT: "HTTP 200, `tokens` tokens, then an error object",
     BehaviourName.HTML: "HTTP 200 with a web page",
-    BehaviourName.LOOP: "the same sentence again and again, for `seconds`, whatever limit was asked for",
+    BehaviourName.LOOP: "the same sentence again and again for `seconds`, then a limit, whatever was asked for",
     BehaviourName.FLOW: "a good answer that flows for `seconds`, whatever limit was asked for",
     BehaviourName.HTTP_ERROR: "HTTP `status` with an error in the wire's own shape, and `retry_after_s` where given",
 }

@@ -171,18 +171,18 @@ def _html(scene: Scene) -> Iterator[Step]:
 
 
 def _loop(scene: Scene) -> Iterator[Step]:
-    return _for_seconds(scene, text.repeat())
+    return _for_seconds(scene, text.repeat(), limited=True)
 
 
 def _flow(scene: Scene) -> Iterator[Step]:
     return _for_seconds(scene, itertools.chain(good_words(scene)[0], text.wander(scene.chance)))
 
 
-def _for_seconds(scene: Scene, words: Iterator[str]) -> Iterator[Step]:
+def _for_seconds(scene: Scene, words: Iterator[str], *, limited: bool = False) -> Iterator[Step]:
     count = math.ceil(scene.behaviour.seconds * scene.behaviour.tokens_per_s)
     if not scene.reply.question.stream:
         count = min(count, _MOST_PLAIN_TOKENS)
-    return answer(scene, first_byte_s(scene), itertools.islice(words, count))
+    return answer(scene, first_byte_s(scene), itertools.islice(words, count), limited=limited)
 
 
 def _http_error(scene: Scene) -> Iterator[Step]:

@@ -24,7 +24,7 @@ _PATH = re.compile(r"(?:/v1|/v1beta)?/models/([^:]+):(generateContent|streamGene
 _ERRORS: Mapping[int, str] = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
-    402: "RESOURCE_EXHAUSTED",
+    402: "FAILED_PRECONDITION",
     403: "PERMISSION_DENIED",
     404: "NOT_FOUND",
     413: "INVALID_ARGUMENT",
