@@ -1,4 +1,6 @@
+import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -6,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from breaker.answer import Answer, Body, Ended, Fault, Finish, Part, Source
-from breaker.verdict import Blame, Verdict, judge
+from breaker.verdict import Blame, Confidence, Verdict, judge
 
 OK, FAILURE, CALLER, UNKNOWN = Blame.OK, Blame.PROVIDER_FAILURE, Blame.CALLER_FAULT, Blame.INCONCLUSIVE
 
@@ -116,7 +118,7 @@ CASES = [
     pytest.param(good(fault=Fault.OVERLOADED), Verdict.ERROR_EVENT, FAILURE, id="an error in a 200"),
     pytest.param(good(fault=Fault.OTHER), Verdict.ERROR_EVENT, FAILURE, id="an error that says nothing"),
     pytest.param(good(fault=Fault.CONTEXT_TOO_LONG), Verdict.ERROR_EVENT, CALLER, id="too long in a 200"),
-    pytest.param(good(fault=Fault.FILTERED, **NOTHING), Verdict.ERROR_EVENT, CALLER, id="the prompt filtered in a 200"),
+    pytest.param(good(fault=Fault.FILTERED, **NOTHING), Verdict.FILTERED, CALLER, id="the prompt filtered in a 200"),
     pytest.param(good(fault=Fault.FILTERED), Verdict.ERROR_EVENT, UNKNOWN, id="the answer filtered in a 200"),
     pytest.param(good(finish=Finish.ERROR), Verdict.ERROR_EVENT, FAILURE, id="an error as finish"),
     # what is wrong with what came
@@ -129,7 +131,22 @@ CASES = [
     pytest.param(good(text_chars=0), Verdict.EMPTY, FAILURE, id="no text"),
     pytest.param(good(**NOTHING), Verdict.EMPTY, FAILURE, id="no text and no end mark"),
     pytest.param(good(text_chars=0, reasoning_chars=900), Verdict.EMPTY, FAILURE, id="thoughts alone"),
-    pytest.param(good(text_chars=0, finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="no text before the limit"),
+    pytest.param(good(text_chars=0, finish=Finish.LENGTH), Verdict.LENGTH, UNKNOWN, id="no text before the limit"),
+    pytest.param(good(text_chars=0, media=1), Verdict.OK, OK, id="a picture alone"),
+    pytest.param(good(text_chars=0, finish=Finish.PAUSED), Verdict.OK, OK, id="a pause"),
+    pytest.param(good(early_end=True, end_mark=False), Verdict.CUT, UNKNOWN, id="more after the end mark"),
+    pytest.param(
+        good(early_end=True, end_mark=False, ended=Ended.RESET), Verdict.CUT, FAILURE, id="cut after an early end mark"
+    ),
+    pytest.param(good(restarts=1), Verdict.MALFORMED, UNKNOWN, id="an answer that began twice"),
+    pytest.param(good(other_wire="gemini"), Verdict.MALFORMED, UNKNOWN, id="an answer in another form"),
+    pytest.param(
+        good(tool_calls=1, tools=False), Verdict.MALFORMED, FAILURE, id="a call of a tool that nobody offered"
+    ),
+    pytest.param(good(tool_calls=1, tools=True), Verdict.TOOL_CALL, OK, id="a call of a tool that was offered"),
+    pytest.param(
+        good(body=Body.JSON, streamed=False, broken=1), Verdict.MALFORMED, FAILURE, id="a plain answer and more"
+    ),
     pytest.param(good(end_mark=False), Verdict.CUT, FAILURE, id="no end mark"),
     pytest.param(good(end_mark=False, text_chars=0), Verdict.CUT, FAILURE, id="cut among the thoughts"),
     pytest.param(good(ended=Ended.RESET, end_mark=False), Verdict.CUT, FAILURE, id="a reset"),
@@ -160,8 +177,18 @@ CASES = [
         id="a loop given up",
     ),
     pytest.param(good(squeeze=0.05), Verdict.OK, OK, id="a bitmap that was asked for"),
-    pytest.param(good(squeeze=0.1, finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="hardly a loop"),
-    pytest.param(good(squeeze=0.5, finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="prose until the limit"),
+    pytest.param(good(squeeze=0.1, finish=Finish.LENGTH), Verdict.LENGTH, UNKNOWN, id="hardly a loop"),
+    pytest.param(good(squeeze=0.5, finish=Finish.LENGTH), Verdict.LENGTH, UNKNOWN, id="prose until the limit"),
+    pytest.param(
+        good(squeeze=0.05, finish=Finish.LENGTH, tool_calls=1), Verdict.LOOP, UNKNOWN, id="a loop beside a tool call"
+    ),
+    pytest.param(
+        good(squeeze=0.05, finish=Finish.LENGTH, tool_calls=1, bad_tool_calls=1),
+        Verdict.LOOP,
+        FAILURE,
+        id="a loop in a tool call",
+    ),
+    pytest.param(good(squeeze=0.05, finish=None), Verdict.OK, OK, id="a repetition with an end mark alone"),
     # limits
     pytest.param(good(finish=Finish.LENGTH, max_tokens=50), Verdict.LENGTH, CALLER, id="the caller's limit"),
     pytest.param(good(finish=Finish.LENGTH, max_tokens=52), Verdict.LENGTH, CALLER, id="nearly the caller's limit"),
@@ -179,7 +206,15 @@ CASES = [
         id="the smallest full window",
     ),
     pytest.param(good(finish=Finish.LENGTH, max_tokens=500), Verdict.LENGTH, FAILURE, id="the provider's limit"),
-    pytest.param(good(finish=Finish.LENGTH), Verdict.LENGTH, CALLER, id="a limit nobody knows"),
+    pytest.param(good(finish=Finish.LENGTH), Verdict.LENGTH, UNKNOWN, id="a limit nobody knows"),
+    pytest.param(
+        good(finish=Finish.LENGTH, max_tokens=50, completion_tokens=None),
+        Verdict.LENGTH,
+        CALLER,
+        id="a limit, uncounted",
+    ),
+    pytest.param(good(finish=Finish.WINDOW, max_tokens=50), Verdict.LENGTH, FAILURE, id="the model's window"),
+    pytest.param(good(finish=Finish.BLOCKED, text_chars=0), Verdict.FILTERED, CALLER, id="the prompt blocked"),
     pytest.param(
         good(finish=Finish.LENGTH, prompt_tokens=2_500, completion_tokens=1_596),
         Verdict.LENGTH,
@@ -213,9 +248,47 @@ CASES = [
     pytest.param(
         good(phrase="x", marks_sent=3, marks_returned=3), Verdict.GATEWAY_TEXT, UNKNOWN, id="a phrase with the marks"
     ),
+    pytest.param(
+        good(phrase="x", prompt_tokens=1_200), Verdict.GATEWAY_TEXT, FAILURE, id="a phrase and too few tokens counted"
+    ),
+    pytest.param(
+        good(phrase="x", prompt_tokens=0, completion_tokens=0, phrase_says=Fault.CONTEXT_TOO_LONG),
+        Verdict.GATEWAY_TEXT,
+        CALLER,
+        id="a phrase that blames the prompt",
+    ),
+    pytest.param(
+        good(phrase="like-retry", prompt_tokens=0, completion_tokens=0, deltas=1),
+        Verdict.GATEWAY_TEXT,
+        FAILURE,
+        id="what sounds like a phrase, uncounted and in one piece",
+    ),
+    pytest.param(
+        good(phrase="like-retry", prompt_tokens=None, completion_tokens=None, deltas=None, streamed=False),
+        Verdict.GATEWAY_TEXT,
+        FAILURE,
+        id="what sounds like a phrase, uncounted and plain",
+    ),
+    pytest.param(
+        good(phrase="like-retry", marks_sent=3, marks_returned=0),
+        Verdict.GATEWAY_TEXT,
+        FAILURE,
+        id="what sounds like a phrase, no marks",
+    ),
+    pytest.param(
+        good(phrase="like-retry", prompt_tokens=None, completion_tokens=None),
+        Verdict.OK,
+        OK,
+        id="what sounds like a phrase, uncounted",
+    ),
+    pytest.param(good(phrase="like-retry", deltas=1), Verdict.OK, OK, id="what sounds like a phrase, in one piece"),
     # unread prompts
     pytest.param(good(prompt_tokens=440), Verdict.UNPROCESSED, FAILURE, id="too few tokens for the prompt"),
-    pytest.param(good(prompt_tokens=460), Verdict.OK, OK, id="few tokens for the prompt"),
+    pytest.param(good(prompt_tokens=450), Verdict.UNPROCESSED, UNKNOWN, id="few tokens for the prompt"),
+    pytest.param(good(prompt_tokens=899), Verdict.UNPROCESSED, UNKNOWN, id="hardly enough tokens for the prompt"),
+    pytest.param(
+        good(prompt_tokens=800, completion_tokens=1_248), Verdict.UNPROCESSED, FAILURE, id="few tokens in a full window"
+    ),
     pytest.param(good(prompt_tokens=2), Verdict.UNPROCESSED, FAILURE, id="two tokens"),
     pytest.param(good(prompt_tokens=1), Verdict.OK, OK, id="one token, which is no count"),
     pytest.param(good(prompt_tokens=0), Verdict.OK, OK, id="no tokens, which is no count"),
@@ -225,9 +298,9 @@ CASES = [
     pytest.param(
         good(prompt_bytes=30_000, prompt_tokens=2_050), Verdict.UNPROCESSED, FAILURE, id="half a window and two"
     ),
-    pytest.param(good(prompt_bytes=30_000, prompt_tokens=2_049), Verdict.OK, OK, id="half a window and one"),
+    pytest.param(good(prompt_bytes=30_000, prompt_tokens=2_047), Verdict.UNPROCESSED, UNKNOWN, id="less than a window"),
     pytest.param(good(prompt_bytes=20_000, prompt_tokens=2_050), Verdict.OK, OK, id="half a window by chance"),
-    pytest.param(good(prompt_tokens=450), Verdict.OK, OK, id="just enough tokens for the prompt"),
+    pytest.param(good(prompt_tokens=900), Verdict.OK, OK, id="just enough tokens for the prompt"),
     pytest.param(
         good(prompt_bytes=4_000, prompt_tokens=2), Verdict.UNPROCESSED, FAILURE, id="just enough of a prompt to tell"
     ),
@@ -267,13 +340,73 @@ def test_the_reason_names_the_numbers() -> None:
     assert judge(failed(418)).why == "HTTP status 418"
 
 
+@pytest.mark.parametrize(
+    ("answer", "cause", "confidence"),
+    [
+        pytest.param(good(), None, Confidence.HIGH, id="a healthy answer"),
+        pytest.param(good(broken=1), None, Confidence.MEDIUM, id="rubble beside an answer"),
+        pytest.param(good(squeeze=0.01), None, Confidence.MEDIUM, id="repetition that was meant"),
+        pytest.param(good(finish=Finish.OTHER), None, Confidence.LOW, id="an unknown finish"),
+        pytest.param(good(finish=None), None, Confidence.LOW, id="an end mark alone"),
+        pytest.param(good(finish=None, streamed=False), None, Confidence.HIGH, id="a plain answer without a finish"),
+        pytest.param(good(fault=Fault.QUOTA), Verdict.QUOTA, Confidence.HIGH, id="an error in a 200"),
+        pytest.param(good(fault=Fault.EMPTY), Verdict.EMPTY, Confidence.HIGH, id="nothing came from behind"),
+        pytest.param(good(fault=Fault.OTHER), None, Confidence.HIGH, id="an error that says nothing"),
+        pytest.param(good(fault=Fault.FILTERED), Verdict.FILTERED, Confidence.HIGH, id="filtered halfway"),
+        pytest.param(good(fault=Fault.FILTERED, **NOTHING), None, Confidence.HIGH, id="the prompt filtered"),
+        pytest.param(failed(429, fault=Fault.QUOTA), None, Confidence.HIGH, id="an HTTP error says it itself"),
+        pytest.param(
+            good(phrase="x", prompt_tokens=0, completion_tokens=0, phrase_says=Fault.EMPTY),
+            Verdict.EMPTY,
+            Confidence.HIGH,
+            id="a gateway's words",
+        ),
+        pytest.param(good(phrase="x"), None, Confidence.LOW, id="a phrase alone"),
+        pytest.param(
+            good(
+                **NOTHING
+                | {"prompt_tokens": 31_000, "completion_tokens": 0, "max_tokens": 4_096, "finish": Finish.STOP}
+            ),
+            Verdict.CONTEXT_TOO_LONG,
+            Confidence.HIGH,
+            id="nothing in a full window",
+        ),
+        pytest.param(
+            good(**NOTHING | {"prompt_tokens": 20_000, "completion_tokens": 0, "max_tokens": 4_096}),
+            None,
+            Confidence.HIGH,
+            id="nothing in a window with room",
+        ),
+    ],
+)
+def test_causes_and_doubts_are_told(answer: Answer, cause: Verdict | None, confidence: Confidence) -> None:
+    judgement = judge(answer)
+
+    assert (judgement.cause, judgement.confidence) == (cause, confidence)
+
+
+def test_a_refused_key_says_where_to_look() -> None:
+    assert "the variable that `api_key_env` names" in judge(failed(401)).why
+    assert "the variable that `api_key_env` names" in judge(good(fault=Fault.AUTH)).why
+
+
+def test_the_page_of_verdicts_tells_of_each() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "verdicts.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(Verdict)
+
+
 _counts = st.none() | st.integers(0, 10**12)
 _times = st.none() | st.floats(0, 1e12)
 _KINDS: dict[str, st.SearchStrategy[Any]] = {
     "target": st.just("a"),
     "id": st.just("b"),
     "confirms": st.none(),
-    "phrase": st.none() | st.just("x"),
+    "phrase": st.none() | st.sampled_from(["x", "like-x"]),
+    "phrase_says": st.none() | st.sampled_from(Fault),
+    "other_wire": st.none() | st.just("gemini"),
+    "early_end": st.none() | st.booleans(),
+    "tools": st.none() | st.booleans(),
     "ended": st.sampled_from([ended for ended in Ended if ended is not Ended.PENDING]),
     "part": st.just(Part.FINAL),
     "source": st.sampled_from(Source),

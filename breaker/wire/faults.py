@@ -2,12 +2,12 @@
 
 from breaker.answer import Fault
 from breaker.verdict.faults import STATUS_FAULTS
-from breaker.wire.shape import mapping
+from breaker.wire.shape import items, mapping
 from breaker.wire.signs import CODES, KINDS, SAYINGS
 
 _CODE_KEYS = ("code", "type", "status", "error_code", "error_type", "status_code", "reason", "http_code")
 _TEXT_KEYS = ("message", "msg", "detail", "error_msg", "error_message", "status_msg", "raw", "error")
-_INNER_KEYS = ("error", "message", "metadata", "raw", "detail", "base_resp", "innererror")
+_INNER_KEYS = ("error", "message", "metadata", "raw", "detail", "base_resp", "innererror", "x_groq")
 # Errors are wrapped in errors, seldom more than three deep.
 _DEEPEST = 5
 # So much of a message is read.
@@ -25,6 +25,8 @@ def fault_in(body: dict[str, object], *, name: str = "", status: int = 200) -> F
         return None
     codes, text = _gather(body, 0)
     fault = _meaning(codes, text)
+    if fault is Fault.QUOTA and _names_a_wait(body):
+        return Fault.RATE_LIMITED  # a quota that is back within seconds is no empty account
     # "Invalid request" is what many write with every status: then the status knows better.
     return Fault.OTHER if fault is Fault.BAD_REQUEST and status in range(401, 500) and status != 422 else fault
 
@@ -35,7 +37,9 @@ def fault_in_text(text: str) -> Fault:
 
 
 def _is_error(body: dict[str, object]) -> bool:
-    if "error" in (body.get("object"), body.get("type")) or _says_something(body.get("error")):
+    if "error" in (body.get("object"), str(body.get("type")).rpartition(".")[2]):
+        return True
+    if _says_something(body.get("error")) or _says_something(mapping(body.get("x_groq")).get("error")):
         return True
     if any(_says_something(body.get(key)) for key in ("error_type", "error_msg", "error_code", "error_message")):
         return True
@@ -43,6 +47,11 @@ def _is_error(body: dict[str, object]) -> bool:
         return True
     bare = isinstance(body.get("message", body.get("msg")), str) and body.get("code") not in (None, 0, "0", 200, "200")
     return (bare and "choices" not in body) or list(body) == ["detail"]
+
+
+def _names_a_wait(body: dict[str, object]) -> bool:
+    """Whether Google's details name a delay after which to ask again."""
+    return any(detail.get("retryDelay") for detail in items(mapping(body.get("error")).get("details")))
 
 
 def _says_something(error: object) -> bool:
@@ -59,6 +68,7 @@ def _gather(error: dict[str, object], depth: int) -> tuple[list[str], str]:
             inner_codes, inner_words = _gather(inner, depth + 1)
             codes += inner_codes
             words.append(inner_words)
+    codes += [str(detail.get("reason")).lower() for detail in items(error.get("details"))]
     codes += [str(error[key]).lower() for key in _CODE_KEYS if isinstance(error.get(key), (str, int))]
     words += [text[:_LONGEST] for key in _TEXT_KEYS if isinstance(text := error.get(key), str)]
     return codes, " ".join(words)

@@ -32,12 +32,15 @@ def test_a_healthy_stream_gives_all_its_facts() -> None:
         "first_byte_s": 0.2,
         "body": "sse",
         "end_mark": True,
+        "early_end": False,
         "finish": "stop",
         "text_chars": 20,
         "reasoning_chars": 0,
         "tool_calls": 0,
         "bad_tool_calls": 0,
+        "media": 0,
         "deltas": 2,
+        "restarts": 0,
         "broken": 0,
         "prompt_bytes": 20_000,
         "prompt_tokens": 4320,
@@ -103,12 +106,22 @@ def test_tool_calls_are_joined_and_checked(pieces: list[str], bad: int) -> None:
     assert (answer.tool_calls, answer.bad_tool_calls, answer.finish) == (1, bad, Finish.TOOL_CALLS)
 
 
-def test_a_servers_own_tool_is_a_call_too() -> None:
+def test_a_servers_own_tool_is_no_call_for_the_caller() -> None:
     search = block("server_tool_use", 0, id="s1", name="web_search", input={})
 
-    answer = read(MESSAGES, named(search, delta("input_json_delta", partial_json='{"q": 1}'), stop("end_turn")))
+    answer = read(MESSAGES, named(search, delta("input_json_delta", partial_json='{"q": '), stop("pause_turn")))
 
-    assert (answer.tool_calls, answer.bad_tool_calls) == (1, 0)
+    assert (answer.tool_calls, answer.bad_tool_calls, answer.first_byte_s) == (0, 0, 0.2)
+    assert judge(answer).verdict is Verdict.OK
+
+
+def test_a_message_that_begins_anew_is_counted() -> None:
+    whole = named(MESSAGE_START, *TEXT, stop("end_turn"), MESSAGE_STOP)
+
+    twice = read(MESSAGES, whole + whole)
+
+    assert (twice.restarts, judge(twice).verdict, judge(twice).blame) == (1, Verdict.MALFORMED, Blame.INCONCLUSIVE)
+    assert read(MESSAGES, named(MESSAGE_START, PING) + whole).restarts == 0
 
 
 @pytest.mark.parametrize(
@@ -116,9 +129,9 @@ def test_a_servers_own_tool_is_a_call_too() -> None:
     [
         ("end_turn", Finish.STOP),
         ("stop_sequence", Finish.STOP),
-        ("pause_turn", Finish.STOP),
+        ("pause_turn", Finish.PAUSED),
         ("max_tokens", Finish.LENGTH),
-        ("model_context_window_exceeded", Finish.LENGTH),
+        ("model_context_window_exceeded", Finish.WINDOW),
         ("tool_use", Finish.TOOL_CALLS),
         ("refusal", Finish.FILTERED),
         ("guardrail_intervened", Finish.FILTERED),
@@ -192,7 +205,7 @@ def test_the_true_count_may_come_last() -> None:
         pytest.param(
             b'{"choices": [{"message": {"content": "Yes"}}]}',
             Verdict.MALFORMED,
-            Blame.PROVIDER_FAILURE,
+            Blame.INCONCLUSIVE,
             id="another wire's",
         ),
     ],

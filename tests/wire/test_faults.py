@@ -83,7 +83,7 @@ def test_healthy_bodies_hold_no_error(body: dict[str, object]) -> None:
 
 
 def test_an_event_called_error_is_one() -> None:
-    assert fault_in({"message": "The engine is overloaded"}, name="error") is Fault.OTHER
+    assert fault_in({"message": "The engine has stopped"}, name="error") is Fault.OTHER
     assert fault_in({"message": "Rate limit"}, name="error") is Fault.RATE_LIMITED
 
 
@@ -143,6 +143,24 @@ def test_an_event_called_error_is_one() -> None:
             {"type": "error", "error": {"type": "api_error", "message": "insufficient balance (1008)"}},
             Fault.QUOTA,
             id="500 for want of credit",
+        ),
+        pytest.param(
+            429,
+            {"error": {"code": 429, "message": "You exceeded your current quota", "details": [{"retryDelay": "17s"}]}},
+            Fault.RATE_LIMITED,
+            id="429 for a quota that is back in seconds",
+        ),
+        pytest.param(
+            429,
+            {"error": {"code": 429, "message": "You exceeded your current quota", "details": [{"links": []}]}},
+            Fault.QUOTA,
+            id="429 for a quota that isn't",
+        ),
+        pytest.param(
+            400,
+            {"error": {"code": 400, "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}},
+            Fault.AUTH,
+            id="400 whose details say what it is",
         ),
         pytest.param(400, {"anything": 1}, Fault.OTHER, id="400 without an error"),
         pytest.param(500, {"anything": 1}, Fault.OTHER, id="500 without an error"),

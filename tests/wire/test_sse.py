@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breaker.wire.sse import MAX_EVENT, MAX_STRAY, Event, JsonEvents, Lines, SseEvents
+from breaker.wire.json_body import JsonEvents
+from breaker.wire.sse import MAX_EVENT, MAX_STRAY, Event, Lines, SseEvents
 
 
 def events_of(parser: SseEvents | JsonEvents, *pieces: bytes) -> list[Event]:
