@@ -42,7 +42,7 @@ def test_phrases_alone_need_no_variable(tmp_path: Path) -> None:
 
 
 def test_phrases_alone_are_checked_with_the_whole_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match='begin too\n.*\n.*has no key "phrasse"') as caught:
+    with pytest.raises(ConfigError, match=r'begin too\n.*\n.*has no key "phrasse"') as caught:
         phrases_in(_written(tmp_path, f"{SMALL}phrases: [Sure]\nphrasse: []\n"))
     assert len(caught.value.faults) == 2
 

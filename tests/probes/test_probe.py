@@ -1,4 +1,5 @@
 import asyncio
+import dataclasses
 import gzip
 import logging
 import time
@@ -11,6 +12,7 @@ import pytest
 from breaker.answer import Answer, Ended, Part, Source
 from breaker.policy import Policy
 from breaker.verdict import Verdict
+from breaker.wire.signs import Phrase
 from monitor.connections import Connections
 from monitor.lag import LoopLag
 from monitor.phases import Phase
@@ -23,6 +25,7 @@ SSE = "content-type: text/event-stream"
 HELLO = b'data: {"choices":[{"delta":{"content":"hello"}}]}\n\n'
 DONE = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+OWN = Phrase(id="own-1", text="The pump house is closed", tail=40)
 LATE_KINDS = ("never_answers", "headers_only", "comments_only,every_s=0.05")
 
 
@@ -57,6 +60,24 @@ BEHAVIOURS = {
     "http_error,status=429": Found(Verdict.RATE_LIMITED, Ended.COMPLETE),
     "http_error,status=500": Found(Verdict.HTTP_ERROR, Ended.COMPLETE),
 }
+
+
+@pytest.mark.parametrize(
+    ("phrases", "expected"),
+    [
+        pytest.param((OWN,), (Verdict.GATEWAY_TEXT, "own-1"), id="told of it"),
+        pytest.param((), (Verdict.UNPROCESSED, None), id="not told: no mark came back"),
+    ],
+)
+async def test_a_probe_looks_for_the_phrases_of_its_plan(
+    phrases: tuple[Phrase, ...], expected: tuple[Verdict, str | None]
+) -> None:
+    async with Simulator({"p/m": f"gateway_text,phrase={OWN.text},first_byte_s=0.02,spread=0"}) as simulator:
+        plan = dataclasses.replace(plan_at(simulator.base_url("p")), phrases=phrases)
+        found = await probed(plan)
+
+    assert (found.judgement.verdict, found.answer.phrase) == expected
+    assert found.answer.tools is True
 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "anthropic-messages"])
