@@ -393,7 +393,7 @@ def test_a_refused_key_says_where_to_look() -> None:
 def test_the_page_of_verdicts_tells_of_each() -> None:
     page = (Path(__file__).parent.parent / "docs" / "verdicts.md").read_text(encoding="utf-8")
 
-    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(Verdict)
+    assert re.findall(r"^\| `(\w+)` \|", page.partition("## The list")[2], re.MULTILINE) == list(Verdict)
 
 
 _counts = st.none() | st.integers(0, 10**12)

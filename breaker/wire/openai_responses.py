@@ -71,9 +71,9 @@ def _read_delta(kind: str, event: dict[str, object], tally: Tally) -> None:
         tally.add_call(_place(event), arguments=event.get("delta"))
     elif kind in ("response.output_text.delta", "response.refusal.delta"):
         tally.add_text(event.get("delta"))
-    elif isinstance(event.get("delta"), str):
+    else:
         # What a custom tool is given, code, audio: made by the model, and nothing to check.
-        tally.add_part()
+        tally.add_part(event.get("delta"))
 
 
 def _place(event: dict[str, object]) -> str:

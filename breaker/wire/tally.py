@@ -69,9 +69,9 @@ class Tally:
             self.parts += 1
             self.reasoning.add(piece)
 
-    def add_part(self) -> None:
-        """Something that the model made and that no fact counts."""
-        self.parts += 1
+    def add_part(self, piece: object) -> None:
+        """Something that the model made and that no fact counts; nothing is nothing."""
+        self.parts += bool(piece)
 
     def add_media(self) -> None:
         """An image, a sound, a file, code that was run: something to see that is neither text nor a call."""

@@ -37,7 +37,13 @@ def text(*pieces: str) -> list[dict[str, object]]:
 def response(status: str = "completed", **more: object) -> dict[str, object]:
     """The answer as a whole."""
     usage = {"input_tokens": 700, "input_tokens_details": {"cached_tokens": 600}, "output_tokens": 5}
-    whole = {"object": "response", "status": status, "error": None, "incomplete_details": None, "output": []}
+    whole: dict[str, object] = {
+        "object": "response",
+        "status": status,
+        "error": None,
+        "incomplete_details": None,
+        "output": [],
+    }
     return {**whole, "usage": usage, **more}
 
 

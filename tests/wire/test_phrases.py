@@ -1,7 +1,7 @@
 import pytest
 
 from breaker.answer import Fault
-from breaker.wire.phrases import MOST_GUESSED, find_phrase
+from breaker.wire.phrases import MOST_GUESSED, find_phrase, phrase_ids
 from breaker.wire.signs import PHRASES, Phrase
 
 PHRASE = Phrase(id="theirs", text="[Hub] Nothing came back", tail=20)
@@ -112,3 +112,7 @@ def test_a_guess_is_made_about_short_texts_or_diagnostics() -> None:
     assert found(notice + " " + "x" * (MOST_GUESSED - len(notice))) is None
     assert found(notice + TRACE) == "like-upstream"
     assert found(notice + PROSE) is None
+
+
+def test_all_ids_there_can_be_are_known() -> None:
+    assert phrase_ids([PHRASE]) == {"theirs", *UNHEARD.values()}

@@ -9,6 +9,7 @@ from breaker.answer import Answer, Body, Ended, Fault, Part, Source
 from breaker.verdict import Blame, Verdict, judge
 from breaker.wire import READERS
 from breaker.wire.reading import Reading
+from breaker.wire.signs import Phrase
 from tests.wire.streams import (
     CHAT,
     DONE,
@@ -298,6 +299,49 @@ def test_a_gateways_words_are_told_from_quotations(chunks: list[object], verdict
     judgement = judge(read(CHAT, sse(*chunks)))
 
     assert (judgement.verdict, judgement.blame) == (verdict, blame)
+
+
+def test_thoughts_in_the_text_are_not_to_be_seen() -> None:
+    answer = read(CHAT, sse(*text("<thi", "nk>Hm.</think>", "At nine."), STOP))
+
+    assert (answer.text_chars, answer.reasoning_chars, answer.deltas) == (8, 3, 1)
+    assert judge(read(CHAT, sse(*text("<think>", "Hm."), STOP))).verdict is Verdict.EMPTY
+
+
+def test_blanks_without_an_end_in_a_call_are_a_loop() -> None:
+    call = {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "go", "arguments": '{"a": 1'}}]}
+    blanks = {"tool_calls": [{"index": 0, "function": {"arguments": "\n" * 1_000}}]}
+
+    assert judge(read(CHAT, sse(chunk(call), chunk(blanks), chunk({}, finish_reason="length")))).verdict is Verdict.LOOP
+
+
+def test_a_long_text_is_measured_by_its_end() -> None:
+    prose = [f"{n * 7919 % 99_991} " for n in range(9_000)]
+
+    assert (read(CHAT, sse(*text(*prose, *["no way "] * 9_000))).squeeze or 1) < 0.05
+    assert (read(CHAT, sse(*text(*["no way "] * 9_000, *prose))).squeeze or 0) > 0.3
+
+
+def test_a_finish_may_say_what_is_wrong() -> None:
+    assert judge(read(CHAT, sse(chunk({}, finish_reason="insufficient_system_resource")))).cause is Verdict.OVERLOADED
+
+
+def test_counts_may_come_as_decimals() -> None:
+    body = sse(*text("Yes"), {"choices": [], "usage": {"prompt_tokens": 700.0, "completion_tokens": 2.5}}, STOP)
+
+    assert (read(CHAT, body).prompt_tokens, read(CHAT, body).completion_tokens) == (700, None)
+    not_counted = body.replace(b"700.0", b"NaN")
+    assert (read(CHAT, not_counted).prompt_tokens, judge(read(CHAT, not_counted)).verdict) == (None, Verdict.OK)
+
+
+def test_a_users_own_phrase_is_found() -> None:
+    reading = Reading(CHAT, streamed=True, phrases=[Phrase(id="ours", text="Busy now", tail=2)], tools=True)
+    reading.headers(200, {}, 0.1)
+    reading.feed(sse(*text("Busy now."), STOP), 0.2)
+
+    answer = reading.end(Ended.COMPLETE, 0.3, target="a", id="b", source=Source.PROBE)
+
+    assert (answer.phrase, answer.phrase_before, answer.tools) == ("ours", 0, True)
 
 
 def test_a_gateways_plain_words_count_too() -> None:
