@@ -260,7 +260,9 @@ def test_progress_shows_on_a_terminal_and_is_gone_at_the_end(
         assert main(["judge", "--check", _file(tmp_path, *({**exchange(), "expect": GOOD} for _ in range(3)))]) == 0
         terminal.write("|")
         terminal.flush()
-        said = os.read(ours, 10_000).decode()
+        said = ""
+        while not said.endswith("|"):
+            said += os.read(ours, 10_000).decode()
     os.close(ours)
 
     assert ("2 judged, 100%" in said) is shown
