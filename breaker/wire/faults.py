@@ -12,6 +12,21 @@ _INNER_KEYS = ("error", "message", "metadata", "raw", "detail", "base_resp", "in
 _DEEPEST = 5
 # So much of a message is read.
 _LONGEST = 4_000
+# Where none of these stands at the top, only a name can say that it is an error.
+_HINTS = frozenset(
+    (
+        "error",
+        "error_type",
+        "error_msg",
+        "error_code",
+        "error_message",
+        "base_resp",
+        "x_groq",
+        "message",
+        "msg",
+        "detail",
+    )
+)
 _STATUSES = frozenset(map(str, STATUS_FAULTS))
 
 
@@ -37,6 +52,8 @@ def fault_in_text(text: str) -> Fault:
 
 
 def _is_error(body: dict[str, object]) -> bool:
+    if _HINTS.isdisjoint(body):
+        return "error" in (body.get("object"), body.get("type"))
     if "error" in (body.get("object"), str(body.get("type")).rpartition(".")[2]):
         return True
     if _says_something(body.get("error")) or _says_something(mapping(body.get("x_groq")).get("error")):

@@ -15,6 +15,10 @@ _NEW_LIMIT_HOSTS = re.compile(r"https?://(api\.openai\.com|[^/]+\.openai\.azure\
 
 # Where a choice's text stands.
 _SPOKEN = frozenset(("delta", "message", "text"))
+_COUNTED = frozenset(("usage", "x_groq"))
+_ENDING = frozenset(("finish_reason", "native_finish_reason", "usage"))
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+_MORE = frozenset((*_THOUGHTS, "refusal", "tool_calls", "function_call", "images", "audio"))
 
 
 def request(model: str, question: Question, *, streamed: bool, base_url: str = "") -> Request:
@@ -47,22 +51,23 @@ def read(event: dict[str, object], tally: Tally) -> bool:
     if ollama.is_native(event):
         ollama.read(event, tally)
         return True
-    counts = [mapping(event.get("usage")), mapping(mapping(event.get("x_groq")).get("usage"))]
-    if "choices" not in event and ("type" in event or not any(counts)):
+    counts = [] if _COUNTED.isdisjoint(event) else _counts(event)
+    if "choices" not in event and ("type" in event or not counts):
         return False
     choices = items(event.get("choices"))
+    # Among choices that hold nothing of an answer the caller finds none.
+    known = not choices and (bool(counts) or isinstance(event.get("choices"), list))
     for place, choice in enumerate(choices):
+        known = known or not _SPOKEN.isdisjoint(choice)
         _read_choice(choice, number(choice.get("index"), place), tally)
-        _read_usage(mapping(choice.get("usage")), tally)
     for usage in counts:
         _read_usage(usage, tally)
-    # Among choices that hold nothing of an answer the caller finds none.
-    return any(not _SPOKEN.isdisjoint(choice) for choice in choices) if choices else any(counts) or _has_none(event)
+    return known
 
 
-def _has_none(event: dict[str, object]) -> bool:
-    """Whether it says outright that it has no choices, as notes between the chunks do."""
-    return isinstance(event.get("choices"), list)
+def _counts(event: dict[str, object]) -> list[dict[str, object]]:
+    """The counts of tokens that stand in a chunk."""
+    return [usage for holder in (event, mapping(event.get("x_groq"))) if (usage := mapping(holder.get("usage")))]
 
 
 def _read_choice(choice: dict[str, object], place: int, tally: Tally) -> None:
@@ -73,14 +78,23 @@ def _read_choice(choice: dict[str, object], place: int, tally: Tally) -> None:
         tally.whole = True
     _read_delta(delta, place, tally)
     tally.add_text(choice.get("text"))
-    for name in ("finish_reason", "native_finish_reason"):
-        tally.add_finish(choice.get(name), native=name != "finish_reason")
+    if not _ENDING.isdisjoint(choice):
+        tally.add_finish(choice.get("finish_reason"))
+        tally.add_finish(choice.get("native_finish_reason"), native=True)
+        _read_usage(mapping(choice.get("usage")), tally)
 
 
 def _read_delta(delta: dict[str, object], place: int, tally: Tally) -> None:
-    _read_content(delta.get("content"), tally)
+    if content := delta.get("content"):
+        _read_content(content, tally)
+    if not _MORE.isdisjoint(delta):
+        _read_more(delta, place, tally)
+
+
+def _read_more(delta: dict[str, object], place: int, tally: Tally) -> None:
+    """What stands beside the text, or in its place."""
     tally.add_text(delta.get("refusal"))
-    tally.add_reasoning(pick(delta, "reasoning_content", "reasoning", "thinking"))
+    tally.add_reasoning(pick(delta, *_THOUGHTS))
     for at, call in enumerate(items(delta.get("tool_calls"))):
         _read_call(call, f"{place}/{number(call.get('index'), at)}", tally)
     if function := mapping(delta.get("function_call")):

@@ -9,48 +9,68 @@ LOOP_LEAST = 1_000
 HEAD = 2_000
 
 
+# So many new characters, or pieces, are looked at together.
+_MOST_NEW = 4_000
+_MOST_PIECES = 500
+
+
 class Passage:
     """Running text: how long it is without the blanks around it, its first and its last characters."""
 
     def __init__(self) -> None:
-        self.chars = 0
-        self.head = ""
-        self._tail: list[str] = []
-        self._tail_chars = 0
+        self._new: list[str] = []
+        self._new_chars = 0
+        self._chars = 0
         self._blanks = 0
+        self._head = ""
+        self._tail = ""
 
     def add(self, piece: str) -> None:
         """Go on with one more piece."""
-        self._keep(piece)
-        if not self.chars:
-            piece = piece.lstrip()
-        if len(self.head) < HEAD:
-            self.head += piece[: HEAD - len(self.head)]
-        solid = piece.rstrip()
-        if solid:
-            self.chars += self._blanks + len(solid)
-            self._blanks = 0
-        if self.chars:
-            self._blanks += len(piece) - len(solid)
+        self._new.append(piece)
+        self._new_chars += len(piece)
+        if self._new_chars > _MOST_NEW or len(self._new) > _MOST_PIECES:
+            self._settle()
+
+    @property
+    def chars(self) -> int:
+        """How many characters there are, without the blanks before and behind them."""
+        self._settle()
+        return self._chars
+
+    @property
+    def head(self) -> str:
+        """The first characters, without blanks before them."""
+        self._settle()
+        return self._head
 
     @property
     def tail(self) -> str:
         """The last characters, blanks and all."""
-        tail = "".join(self._tail)[-LOOP_TAIL:]
-        self._tail, self._tail_chars = [tail], len(tail)
-        return tail
+        self._settle()
+        return self._tail
 
     @property
     def squeeze(self) -> float | None:
         """How small the tail deflates, 0..1 and a little more; None where it is too short to tell."""
-        text = self.tail
-        if len(text) < LOOP_LEAST:
+        if len(self.tail) < LOOP_LEAST:
             return None
-        tail = text.encode(errors="replace")
+        tail = self.tail.encode(errors="replace")
         return len(zlib.compress(tail)) / len(tail)
 
-    def _keep(self, piece: str) -> None:
-        self._tail.append(piece[-LOOP_TAIL:])
-        self._tail_chars += len(self._tail[-1])
-        if self._tail_chars > 2 * LOOP_TAIL or len(self._tail) > LOOP_TAIL:
-            _ = self.tail
+    def _settle(self) -> None:
+        """Look at what is new."""
+        text = "".join(self._new)
+        self._new.clear()
+        self._new_chars = 0
+        self._tail = (self._tail + text)[-LOOP_TAIL:]
+        if not self._chars:
+            text = text.lstrip()
+        if len(self._head) < HEAD:
+            self._head += text[: HEAD - len(self._head)]
+        solid = text.rstrip()
+        if solid:
+            self._chars += self._blanks + len(solid)
+            self._blanks = 0
+        if self._chars:
+            self._blanks += len(text) - len(solid)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from breaker.answer import Fault
@@ -14,7 +15,7 @@ MOST_GUESSED = 400
 _OPENING = 240
 # Prose has three signs and digits in a hundred characters, code and logs more than ten.
 _DIAGNOSTIC = 0.12
-_SIGN = re.compile(r"[^\w\s.,;:'!?()-]|[\d_=]")
+_SIGN = re.compile(r'[0-9{}\[\]<>"/\\|=_@#$%^&*+~`]')
 _SIGNED = "like-signed"
 _ORNAMENT = re.compile(r"^[^\w\[]+")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
@@ -42,7 +43,7 @@ def find_phrase(head: str, chars: int, last: str, phrases: Sequence[Phrase]) -> 
     """
     whole, end = _plain(head), _plain(last)
     for phrase in phrases:
-        text, longest = _plain(phrase.text), len(phrase.text) + phrase.tail
+        text, longest = _plain_text(phrase), len(phrase.text) + phrase.tail
         if whole.startswith(text) and (chars <= longest or _is_diagnostic(whole[len(text) :])):
             return Found(phrase.id, 0, _says(whole))
         if end.startswith(text) and len(last) <= longest:
@@ -53,12 +54,15 @@ def find_phrase(head: str, chars: int, last: str, phrases: Sequence[Phrase]) -> 
 def _guess(whole: str, chars: int) -> Found | None:
     """What a text sounds like from its first words on."""
     opening = whole[:_OPENING]
-    if chars > MOST_GUESSED and not _is_diagnostic(whole[len(opening.partition("\n")[0]) :]):
+    found = (
+        _SIGNED
+        if _is_signed(opening)
+        else next((_like(name) for name, cue in CUES.items() if cue.search(opening)), None)
+    )
+    rest = whole[len(opening.partition("\n")[0]) :]
+    if found is None or (chars > MOST_GUESSED and not _is_diagnostic(rest)):
         return None
-    if _is_signed(opening):
-        return Found(_SIGNED, 0, _says(whole))
-    found = next((name for name, cue in CUES.items() if cue.search(opening)), None)
-    return None if found is None else Found(_like(found), 0, _says(whole))
+    return Found(found, 0, _says(whole))
 
 
 def _like(cue: str) -> str:
@@ -82,6 +86,11 @@ def _is_diagnostic(text: str) -> bool:
 def _says(text: str) -> Fault | None:
     fault = fault_in_text(text)
     return None if fault is Fault.OTHER else fault
+
+
+@cache
+def _plain_text(phrase: Phrase) -> str:
+    return _plain(phrase.text)
 
 
 def _plain(text: str) -> str:

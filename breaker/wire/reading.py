@@ -18,6 +18,8 @@ _LEADING = b" \t\r\n\xef\xbb\xbf"
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"error: {", b"error:{")
 # The longest start that tells a stream from anything else.
 _TELLING = 8
+# In so many objects that aren't this wire's another wire's answer is looked for.
+_MOST_NOTES = 1_000
 # Relays between two wires leave the one's end in the other's stream.
 _FOREIGN_END = "[DONE]"
 # So many bytes of a body in no known format are kept, for what an error in it may say.
@@ -65,6 +67,7 @@ class Reading:
         self._body: Body | None = None
         self._events: SseEvents | JsonEvents | ArrayEvents | None = None
         self._garbled = False
+        self._notes = 0
         self._other_wire: str | None = None
         self._deltas = 0
         self._broken = 0
@@ -241,6 +244,10 @@ class Reading:
 
     def _read_unknown(self, body: dict[str, object]) -> None:
         """An object that isn't this wire's: another's, which its caller can't read, or a note."""
+        if self._notes > _MOST_NOTES or not body:
+            self._broken += self._body is Body.JSON
+            return
+        self._notes += 1
         others = (name for name, other in READERS.items() if other is not self._reader)
         parts = self._tally.parts
         spoken = next((name for name in others if READERS[name].read(body, self._tally)), None)

@@ -46,6 +46,19 @@ def parse(text: str) -> Parsed:
     """The objects that stand in a text one after another or in lists."""
     if _is_crowd(text):
         return Parsed([], False)
+    return _whole(text) or _series(text)
+
+
+def _whole(text: str) -> Parsed | None:
+    """The one object that a text is, as nearly all are; None if it is anything else."""
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return Parsed([value], True) if end == len(text) and type(value) is dict else None
+
+
+def _series(text: str) -> Parsed:
     found: list[dict[str, object]] = []
     at, sound, values = 0, True, 0
     while (begin := _BLANKS.match(text, at).end()) < len(text):  # type: ignore[union-attr] # it matches anywhere

@@ -29,6 +29,11 @@ class Lines:
         self._too_long = False
         self._after_cr = False
 
+    @property
+    def begun(self) -> bool:
+        """Whether a line's beginning is held, or its end may go on."""
+        return self._too_long or self._after_cr or bool(self._held)
+
     def feed(self, data: bytes) -> Iterator[bytes | None]:
         """The lines that these bytes complete, without their ends."""
         for start in range(0, len(data), _READ):
@@ -101,11 +106,22 @@ class SseEvents:
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
+        if (event := self._alone(data)) is not None:
+            yield event
+            return
         for line in self._lines.feed(data):
             if line == b"":
                 yield from self._flush()
             else:
                 self._take(line)
+
+    def _alone(self, data: bytes) -> Event | None:
+        """The one event that a read is, as most reads of a stream are; None if it is anything else."""
+        if not (data.startswith(b"data: ") and data.endswith(b"\n\n") and len(data) < MAX_EVENT):
+            return None
+        if data.find(b"\n") < len(data) - 2 or b"\r" in data or self._name or self._data or self._lines.begun:
+            return None
+        return Event("", data[6:-2].decode(errors="replace"))
 
     def close(self) -> Iterator[Event]:
         """What the end of the body leaves over: an event without its blank line, then stray text as one event."""
