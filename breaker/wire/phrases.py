@@ -17,7 +17,8 @@ _OPENING = 240
 _DIAGNOSTIC = 0.12
 _SIGN = re.compile(r'[0-9{}\[\]<>"/\\|=_@#$%^&*+~`]')
 _SIGNED = "like-signed"
-_ORNAMENT = re.compile(r"^[^\w\[]+")
+# A text that opens with a quotation mark quotes.
+_ORNAMENT = re.compile(r"^[^\w\[\"'`>«»„「『‹]+")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 

@@ -82,7 +82,7 @@ def _appended() -> Iterator[Case]:
         (RESPONSES, "To prune the pear, begin with", "\n\nError: internal error"),
         (GEMINI, "Step one: drain the tank. Step two", "\n\n" + _RETRY),
     ):
-        said = Said(text=(*words(begun), notice), read=None)
+        said = Said(text=(*words(begun), notice), read=None, written=None)
         yield case(
             f"appended-{wire}",
             wire,

@@ -10,7 +10,13 @@ def named(body: dict[str, object], *, token: bool = False) -> Piece:
 
 def start(said: Said) -> Piece:
     """The event that opens an answer."""
-    message = {**_head(), "content": [], "stop_reason": None, "stop_sequence": None, "usage": _read(said, 1)}
+    message = {
+        **_head(),
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": _read(said, min(said.written or 0, 1)),
+    }
     return named({"type": "message_start", "message": message})
 
 

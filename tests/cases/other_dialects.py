@@ -102,6 +102,7 @@ def _messages() -> Iterator[Case]:
         "done-glued-on",
         Piece(glued.encode()),
         "rubble behind a plain answer makes it unreadable for most",
+        finish=None,
         verdict="malformed",
         accept=("ok",),
         accept_class=("ok", "inconclusive"),
@@ -315,7 +316,13 @@ def _gemini() -> Iterator[Case]:
         **json_list,
     )
     listed = [
-        {"error": {"code": 429, "message": "Quota exceeded for requests per minute", "status": "RESOURCE_EXHAUSTED"}}
+        {
+            "error": {
+                "code": 429,
+                "message": "Resource has been exhausted, try again later",
+                "status": "RESOURCE_EXHAUSTED",
+            }
+        }
     ]
     yield one(
         "gemini-list-of-one-error",
