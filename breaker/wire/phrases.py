@@ -18,7 +18,7 @@ _DIAGNOSTIC = 0.12
 _SIGN = re.compile(r'[0-9{}\[\]<>"/\\|=_@#$%^&*+~`]')
 _SIGNED = "like-signed"
 # A text that opens with a quotation mark quotes.
-_ORNAMENT = re.compile(r"^[^\w\[\"'`>«»„「『‹]+")
+_ORNAMENT = re.compile(r"^[^\w\[\"'`>«»„「『]+")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
@@ -95,5 +95,5 @@ def _plain_text(phrase: Phrase) -> str:
 
 
 def _plain(text: str) -> str:
-    """Small letters and plain quotes, without the ornament before them."""
-    return _ORNAMENT.sub("", text.translate(_QUOTES).lower())
+    """Small letters and plain quotes, without bold type and the ornament before them."""
+    return _ORNAMENT.sub("", text.translate(_QUOTES).lower().replace("**", ""))

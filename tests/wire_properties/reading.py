@@ -13,6 +13,8 @@ from tests.cases.wires import CHAT, GEMINI, WIRES, plain, stream
 from tests.ordinary.answers import KINDS
 
 MARK = "A-17"
+# What takes so long for so little hangs.
+HANGS_MS = 3_000
 _SAID = {
     "text": Said(text=(*words("Größe 12 µm, 「風」 🛶🏔️ — the mark is "), MARK, " ।")),
     "one word": Said(text=("Yes",), written=1),

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breaker.answer import Ended
@@ -7,13 +7,14 @@ from breaker.verdict import Blame, judge
 from tests.cases.make import every
 from tests.cases.wires import WIRES
 from tests.ordinary.answers import KINDS
-from tests.wire_properties.reading import GOOD, MARK, PLAIN, STREAMS, before_the_end, ordinary, read
+from tests.wire_properties.reading import GOOD, HANGS_MS, MARK, PLAIN, STREAMS, before_the_end, ordinary, read
 
 _ENDS = [Ended.COMPLETE, Ended.RESET, Ended.SILENCE]
 _SEEN = list(every())
 
 
 @pytest.mark.parametrize("name", GOOD)
+@settings(max_examples=40, deadline=HANGS_MS)
 @given(data=st.data())
 def test_facts_are_the_same_however_a_good_answer_is_cut(name: str, data: st.DataObject) -> None:
     wire, body = GOOD[name]
@@ -30,6 +31,7 @@ def test_facts_are_the_same_byte_by_byte(name: str) -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
+@settings(max_examples=40, deadline=HANGS_MS)
 @given(data=st.data())
 def test_facts_are_the_same_however_a_seen_exchange_is_cut(wire: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from([case for case in _SEEN if case["wire"] == wire]))
@@ -44,17 +46,22 @@ def test_facts_are_the_same_however_a_seen_exchange_is_cut(wire: str, data: st.D
 def test_a_stream_without_its_end_mark_is_never_fine(name: str) -> None:
     wire, body = STREAMS[name]
 
-    assert not [length for length in range(before_the_end(body)) if _is_fine(wire, body[:length], _ENDS[length % 3])]
+    assert not [
+        length
+        for length in range(0, before_the_end(body) + 1, 3)
+        if _is_fine(wire, body[:length], _ENDS[length // 3 % 3])
+    ]
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_plain_answer_that_breaks_off_is_never_fine(name: str) -> None:
     wire, body = PLAIN[name]
 
-    assert not [length for length in range(len(body)) if _is_fine(wire, body[:length], _ENDS[length % 3])]
+    assert not [length for length in range(len(body)) if _is_fine(wire, body[:length], _ENDS[length // 3 % 3])]
 
 
 @pytest.mark.parametrize("wire", WIRES)
+@settings(max_examples=40, deadline=HANGS_MS)
 @given(kind=st.sampled_from(sorted(KINDS)), seed=st.integers(0, 999), share=st.floats(0, 1))
 def test_a_share_of_an_ordinary_answer_is_never_fine(wire: str, kind: str, seed: int, share: float) -> None:
     body = ordinary(wire, kind, seed)
