@@ -77,6 +77,7 @@ class Fault(StrEnum):
     CONTEXT_TOO_LONG = "context_too_long"
     BAD_REQUEST = "bad_request"
     FILTERED = "filtered"
+    BROKEN_CALL = "broken_call"  # the model's own call of a tool can't be read
     EMPTY = "empty"  # a gateway says that nothing came from behind it
     OTHER = "other"
 

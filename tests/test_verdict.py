@@ -108,6 +108,8 @@ CASES = [
     pytest.param(failed(429, fault=Fault.QUOTA), Verdict.QUOTA, FAILURE, id="429 whose body says quota"),
     pytest.param(failed(429, fault=Fault.OTHER), Verdict.RATE_LIMITED, FAILURE, id="429 whose body says nothing"),
     pytest.param(failed(400, fault=Fault.CONTEXT_TOO_LONG), Verdict.CONTEXT_TOO_LONG, CALLER, id="400 too long"),
+    pytest.param(failed(400, fault=Fault.BROKEN_CALL), Verdict.MALFORMED, FAILURE, id="400 for the model's own call"),
+    pytest.param(good(fault=Fault.BROKEN_CALL), Verdict.ERROR_EVENT, FAILURE, id="the model's own call in a 200"),
     pytest.param(failed(400, fault=Fault.FILTERED), Verdict.FILTERED, CALLER, id="400 filtered"),
     pytest.param(failed(500), Verdict.HTTP_ERROR, FAILURE, id="500"),
     pytest.param(failed(500, fault=Fault.OTHER), Verdict.HTTP_ERROR, FAILURE, id="500 whose body says nothing"),
@@ -280,6 +282,12 @@ CASES = [
         Verdict.OK,
         OK,
         id="what sounds like a phrase, uncounted",
+    ),
+    pytest.param(
+        good(phrase="like-retry", prompt_tokens=None, completion_tokens=None, tools=True),
+        Verdict.GATEWAY_TEXT,
+        FAILURE,
+        id="what sounds like a phrase, uncounted, in an agent's step",
     ),
     pytest.param(good(phrase="like-retry", deltas=1), Verdict.OK, OK, id="what sounds like a phrase, in one piece"),
     # unread prompts

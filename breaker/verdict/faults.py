@@ -20,6 +20,7 @@ BY_FAULT: dict[Fault, Judgement] = {
     Fault.CONTEXT_TOO_LONG: Judgement(Verdict.CONTEXT_TOO_LONG, _C, "the request is longer than the model can read"),
     Fault.BAD_REQUEST: Judgement(Verdict.BAD_REQUEST, _C, "the provider refused the request as it was written"),
     Fault.FILTERED: Judgement(Verdict.FILTERED, _C, "the provider's filter refused the prompt"),
+    Fault.BROKEN_CALL: Judgement(Verdict.MALFORMED, _F, "the model called a tool in a form that can't be read"),
 }
 
 # Sources: the error pages of OpenAI, Anthropic, OpenRouter and DeepSeek, as of 2026-11.
@@ -41,4 +42,4 @@ def cause_of(fault: Fault | None) -> Verdict | None:
     """The verdict that a fault inside a 200 would have had by itself; None where it says nothing."""
     if fault is Fault.EMPTY:
         return Verdict.EMPTY
-    return BY_FAULT[fault].verdict if fault in BY_FAULT else None
+    return BY_FAULT[fault].verdict if fault in BY_FAULT and fault is not Fault.BROKEN_CALL else None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from breaker.answer import Answer, Body, Ended, Fault, Finish, Part
 from breaker.verdict.counts import (
     MAX_BYTES_PER_TOKEN,
+    MIN_JUDGED_PROMPT_BYTES,
     UNREAD_BYTES_PER_TOKEN,
     USUAL_BYTES_PER_TOKEN,
     at_own_limit,
@@ -152,8 +153,9 @@ def _is_gateways_way(a: Answer) -> bool:
 
 
 def _is_gateways_count(a: Answer) -> bool:
-    """Whether nothing was counted, and it came at once: many hosts that count nothing send word by word."""
-    return is_uncounted(a) and (a.deltas == 1 or not a.streamed)
+    """Whether nothing was counted, and it came at once or in an agent's step: many hosts count nothing at all."""
+    in_a_step = bool(a.tools) and (a.prompt_bytes or 0) >= MIN_JUDGED_PROMPT_BYTES
+    return is_uncounted(a) and (a.deltas == 1 or not a.streamed or in_a_step)
 
 
 def _unprocessed(a: Answer) -> Judgement | None:

@@ -2,7 +2,7 @@
 
 from breaker.answer import Fault
 from breaker.verdict.faults import STATUS_FAULTS
-from breaker.wire.shape import items, mapping
+from breaker.wire.shape import items, mapping, parse
 from breaker.wire.signs import CODES, KINDS, SAYINGS
 
 _CODE_KEYS = ("code", "type", "status", "error_code", "error_type", "status_code", "reason", "http_code")
@@ -81,7 +81,7 @@ def _gather(error: dict[str, object], depth: int) -> tuple[list[str], str]:
     codes: list[str] = []
     words: list[str] = []
     for key in _INNER_KEYS:
-        if depth < _DEEPEST and (inner := mapping(error.get(key))):
+        if depth < _DEEPEST and (inner := _inner(error.get(key))):
             inner_codes, inner_words = _gather(inner, depth + 1)
             codes += inner_codes
             words.append(inner_words)
@@ -89,6 +89,13 @@ def _gather(error: dict[str, object], depth: int) -> tuple[list[str], str]:
     codes += [str(error[key]).lower() for key in _CODE_KEYS if isinstance(error.get(key), (str, int))]
     words += [text[:_LONGEST] for key in _TEXT_KEYS if isinstance(text := error.get(key), str)]
     return codes, " ".join(words)
+
+
+def _inner(value: object) -> dict[str, object]:
+    """An error within an error, which some pass on as the text that they got."""
+    if isinstance(value, str) and value.lstrip().startswith("{") and len(value) <= _LONGEST:
+        return next(iter(parse(value).objects), {})
+    return mapping(value)
 
 
 def _meaning(codes: list[str], text: str) -> Fault:

@@ -47,7 +47,7 @@ def error(message: str = "", **more: object) -> dict[str, object]:
         ),
         pytest.param(
             error("x", code="tool_use_failed", type="invalid_request_error", failed_generation="rate limit"),
-            Fault.OTHER,
+            Fault.BROKEN_CALL,
             id="the model's own broken call",
         ),
         pytest.param({"error": {"a": {"b": {"c": 1}}}}, Fault.OTHER, id="an error without words"),
@@ -144,6 +144,13 @@ def test_an_event_called_error_is_one() -> None:
             Fault.QUOTA,
             id="500 for want of credit",
         ),
+        pytest.param(
+            500,
+            error("Provider returned error", metadata={"raw": '{"error": {"code": "context_length_exceeded"}}'}),
+            Fault.CONTEXT_TOO_LONG,
+            id="500 with another's error as a text",
+        ),
+        pytest.param(500, error("x", metadata={"raw": '{"error'}), Fault.OTHER, id="500 with half of one"),
         pytest.param(
             429,
             {"error": {"code": 429, "message": "You exceeded your current quota", "details": [{"retryDelay": "17s"}]}},
