@@ -15,8 +15,6 @@ _NEW_LIMIT_HOSTS = re.compile(r"https?://(api\.openai\.com|[^/]+\.openai\.azure\
 
 # Where a choice's text stands.
 _SPOKEN = frozenset(("delta", "message", "text"))
-_COUNTED = frozenset(("usage", "x_groq"))
-_ENDING = frozenset(("finish_reason", "native_finish_reason", "usage"))
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 _MORE = frozenset((*_THOUGHTS, "refusal", "tool_calls", "function_call", "images", "audio"))
 
@@ -51,14 +49,15 @@ def read(event: dict[str, object], tally: Tally) -> bool:
     if ollama.is_native(event):
         ollama.read(event, tally)
         return True
-    counts = [] if _COUNTED.isdisjoint(event) else _counts(event)
+    counts = _counts(event) if event.get("usage") or event.get("x_groq") else []
     if "choices" not in event and ("type" in event or not counts):
         return False
     choices = items(event.get("choices"))
     # Among choices that hold nothing of an answer the caller finds none.
     known = not choices and (bool(counts) or isinstance(event.get("choices"), list))
     for place, choice in enumerate(choices):
-        known = known or not _SPOKEN.isdisjoint(choice)
+        if not known:
+            known = not _SPOKEN.isdisjoint(choice)
         _read_choice(choice, number(choice.get("index"), place), tally)
     for usage in counts:
         _read_usage(usage, tally)
@@ -77,8 +76,9 @@ def _read_choice(choice: dict[str, object], place: int, tally: Tally) -> None:
         delta = mapping(choice.get("message"))
         tally.whole = True
     _read_delta(delta, place, tally)
-    tally.add_text(choice.get("text"))
-    if not _ENDING.isdisjoint(choice):
+    if "text" in choice:
+        tally.add_text(choice["text"])
+    if choice.get("finish_reason") or choice.get("native_finish_reason") or choice.get("usage"):
         tally.add_finish(choice.get("finish_reason"))
         tally.add_finish(choice.get("native_finish_reason"), native=True)
         _read_usage(mapping(choice.get("usage")), tally)
@@ -105,7 +105,9 @@ def _read_more(delta: dict[str, object], place: int, tally: Tally) -> None:
 
 def _read_content(content: object, tally: Tally) -> None:
     """A string, or a list of parts some of which are thoughts."""
-    tally.add_text(content)
+    if isinstance(content, str):
+        tally.add_text(content)
+        return
     for part in items(content):
         if part.get("type") == "thinking":
             for thought in items(part.get("thinking")):
