@@ -127,9 +127,7 @@ CASES = [
     pytest.param(good(body=Body.HTML, **NOTHING), Verdict.MALFORMED, FAILURE, id="a web page"),
     pytest.param(good(body=Body.OTHER, **NOTHING), Verdict.MALFORMED, FAILURE, id="a foreign body"),
     pytest.param(good(body=Body.EMPTY, **NOTHING), Verdict.EMPTY, FAILURE, id="no body"),
-    pytest.param(
-        good(ended=Ended.RESET, body=Body.EMPTY, **NOTHING), Verdict.EMPTY, FAILURE, id="no body, then a reset"
-    ),
+    pytest.param(good(ended=Ended.RESET, body=Body.EMPTY, **NOTHING), Verdict.CUT, FAILURE, id="no body, then a reset"),
     pytest.param(good(text_chars=0), Verdict.EMPTY, FAILURE, id="no text"),
     pytest.param(good(**NOTHING), Verdict.EMPTY, FAILURE, id="no text and no end mark"),
     pytest.param(good(text_chars=0, reasoning_chars=900), Verdict.EMPTY, FAILURE, id="thoughts alone"),
@@ -234,6 +232,18 @@ CASES = [
         Verdict.GATEWAY_TEXT,
         FAILURE,
         id="a phrase, no counts",
+    ),
+    pytest.param(
+        good(phrase="x", prompt_tokens=1, completion_tokens=1),
+        Verdict.GATEWAY_TEXT,
+        FAILURE,
+        id="a phrase, one and one",
+    ),
+    pytest.param(
+        good(phrase="x", prompt_tokens=0, completion_tokens=2),
+        Verdict.GATEWAY_TEXT,
+        UNKNOWN,
+        id="a phrase, two written",
     ),
     pytest.param(good(phrase="x", deltas=1), Verdict.GATEWAY_TEXT, FAILURE, id="a phrase in one piece"),
     pytest.param(

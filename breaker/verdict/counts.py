@@ -28,8 +28,8 @@ def bytes_per_token(a: Answer) -> float | None:
 
 
 def is_uncounted(a: Answer) -> bool:
-    """Whether nothing was counted, which gateways don't do for their own words."""
-    return not a.prompt_tokens and not a.completion_tokens
+    """Whether nothing was counted, which gateways don't do for their own words; some write 1 for nothing."""
+    return (a.prompt_tokens or 0) <= 1 and (a.completion_tokens or 0) <= 1
 
 
 def shows_cut(a: Answer) -> bool:

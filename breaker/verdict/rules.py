@@ -186,7 +186,7 @@ def _malformed(a: Answer) -> Judgement | None:
 def _empty(a: Answer) -> Judgement | None:
     """Nothing to see or to do; reasoning alone is no answer, unless a limit ended it."""
     nothing = a.text_chars == 0 and not a.tool_calls and not a.media
-    if a.body is Body.EMPTY or (nothing and a.finish not in _WORDLESS and not _is_cut(a)):
+    if (a.body is Body.EMPTY or (nothing and a.finish not in _WORDLESS)) and not _is_cut(a):
         cause = Verdict.CONTEXT_TOO_LONG if leaves_no_room(a) else None
         return Judgement(Verdict.EMPTY, _F, "no text and no tool call", cause)
     return None

@@ -61,7 +61,7 @@ def read(event: dict[str, object], tally: Tally) -> bool:
 
 
 def _read_message(message: dict[str, object], tally: Tally) -> None:
-    # What a whole call is given comes parsed: nothing to check.
+    # What a whole call is given comes parsed, and only a text in its place needs a look.
     tally.whole = True
     for index, block in enumerate(items(message.get("content"))):
         _read_block(block, index, tally)
@@ -75,7 +75,8 @@ def _read_block(block: dict[str, object], index: int, tally: Tally) -> None:
     tally.add_reasoning(block.get("thinking"))
     if _is_call(block):
         served = block.get("type") != "tool_use"
-        tally.add_call(str(index), id=block.get("id"), name=block.get("name"), served=served)
+        arguments = block.get("input")
+        tally.add_call(str(index), id=block.get("id"), name=block.get("name"), arguments=arguments, served=served)
 
 
 def _is_call(block: dict[str, object]) -> bool:

@@ -1,6 +1,8 @@
 """Puts tool calls together from their fragments, and checks them."""
 
 import json
+import re
+from collections import Counter
 
 # So many bytes of tool arguments are kept until they can be parsed; a call that goes beyond is taken for good.
 MAX_ARGUMENTS = 1024 * 1024
@@ -8,6 +10,9 @@ MAX_CALLS = 256
 MAX_NAME = 256
 # So many blanks at the end of unfinished arguments are no indent: the model is caught in them.
 MOST_BLANKS = 1_000
+_BLANKS = re.compile(rb"[nrt]?(\\[nrt]|\s)+")
+# Nobody needs the same call with the same arguments so often at once.
+MOST_ALIKE = 16
 
 
 class _Call:
@@ -33,7 +38,7 @@ class _Call:
 
     @property
     def endless(self) -> bool:
-        return len(self.arguments) - len(self.arguments.rstrip()) >= MOST_BLANKS
+        return len(self.arguments) >= MOST_BLANKS and bool(_BLANKS.fullmatch(self.arguments[-MOST_BLANKS:]))
 
 
 class Calls:
@@ -71,8 +76,9 @@ class Calls:
 
     @property
     def endless(self) -> bool:
-        """Whether a call's arguments run out into blanks."""
-        return any(call.endless for call in self._calls.values())
+        """Whether a call's arguments run out into blanks, escaped or not, or the same call comes again and again."""
+        alike = Counter((call.name, bytes(call.arguments)) for call in self._calls.values() if call.arguments)
+        return max(alike.values(), default=0) >= MOST_ALIKE or any(call.endless for call in self._calls.values())
 
     def _at(self, place: str, id: str, *, named: bool) -> _Call | None:  # noqa: A002 # the wires' word
         """The call that a fragment belongs to; None where there are too many to keep."""

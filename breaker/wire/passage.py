@@ -9,6 +9,9 @@ LOOP_LEAST = 1_000
 HEAD = 2_000
 
 
+# Blanks, and what takes no room at all: joiners, a soft hyphen, a byte order mark.
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+
 # So many new characters, or pieces, are looked at together.
 _MOST_NEW = 4_000
 _MOST_PIECES = 500
@@ -65,10 +68,10 @@ class Passage:
         self._new_chars = 0
         self._tail = (self._tail + text)[-LOOP_TAIL:]
         if not self._chars:
-            text = text.lstrip()
+            text = text.lstrip(_BLANKS)
         if len(self._head) < HEAD:
             self._head += text[: HEAD - len(self._head)]
-        solid = text.rstrip()
+        solid = text.rstrip(_BLANKS)
         if solid:
             self._chars += self._blanks + len(solid)
             self._blanks = 0

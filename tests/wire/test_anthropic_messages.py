@@ -184,6 +184,12 @@ def test_the_true_count_may_come_last() -> None:
     ("body", "verdict", "blame"),
     [
         pytest.param(named(MESSAGE_STOP), Verdict.EMPTY, Blame.PROVIDER_FAILURE, id="the last event alone"),
+        pytest.param(
+            plain({"type": "tool_use", "id": "t1", "name": "go", "input": "ls -la"}, reason="tool_use"),
+            Verdict.MALFORMED,
+            Blame.PROVIDER_FAILURE,
+            id="a call with words for an object",
+        ),
         pytest.param(named(PING, PING), Verdict.EMPTY, Blame.PROVIDER_FAILURE, id="pings alone"),
         pytest.param(
             named(MESSAGE_START, stop("refusal")), Verdict.FILTERED, Blame.INCONCLUSIVE, id="a refusal without text"

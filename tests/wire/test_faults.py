@@ -105,6 +105,15 @@ def test_an_event_called_error_is_one() -> None:
             id="400 for want of credit",
         ),
         pytest.param(400, error("x", code="Arrearage"), Fault.QUOTA, id="400 for an unpaid bill"),
+        pytest.param(429, error("x", code="AccountOverdueError"), Fault.QUOTA, id="429 for an unpaid bill"),
+        pytest.param(403, error("Your account balance is insufficient"), Fault.QUOTA, id="403 for an empty account"),
+        pytest.param(429, error("x", type="budget_exceeded"), Fault.QUOTA, id="429 for a spent budget"),
+        pytest.param(400, error("User location is not supported"), Fault.AUTH, id="400 for a place without access"),
+        pytest.param(
+            400, error("9 tokens, over the maximum number of tokens allowed"), Fault.CONTEXT_TOO_LONG, id="400 over it"
+        ),
+        pytest.param(400, {"message": "The model identifier is invalid."}, Fault.NOT_FOUND, id="400 no such model"),
+        pytest.param(498, error("x", code="capacity_exceeded"), Fault.OVERLOADED, id="498 for want of room"),
         pytest.param(
             400, error("x", code="context_length_exceeded"), Fault.CONTEXT_TOO_LONG, id="400 too long by code"
         ),

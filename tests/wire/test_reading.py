@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from breaker.answer import Answer, Body, Ended, Fault, Part, Source
 from breaker.verdict import Blame, Verdict, judge
 from breaker.wire import READERS
+from breaker.wire.calls import MOST_ALIKE
 from breaker.wire.reading import Reading
 from breaker.wire.signs import Phrase
 from tests.wire.streams import (
@@ -315,6 +316,27 @@ def test_blanks_without_an_end_in_a_call_are_a_loop() -> None:
     assert judge(read(CHAT, sse(chunk(call), chunk(blanks), chunk({}, finish_reason="length")))).verdict is Verdict.LOOP
 
 
+def test_escaped_blanks_without_an_end_in_a_call_are_a_loop() -> None:
+    call = {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "go", "arguments": '{"a": "1'}}]}
+    blanks = {"tool_calls": [{"index": 0, "function": {"arguments": r"\n" * 500}}]}
+
+    assert judge(read(CHAT, sse(chunk(call), chunk(blanks), chunk({}, finish_reason="length")))).verdict is Verdict.LOOP
+
+
+def test_the_same_call_over_and_over_is_a_loop() -> None:
+    def verdict(*arguments: str) -> Verdict:
+        calls = [
+            {"tool_calls": [{"index": n, "id": f"c{n}", "function": {"name": "go", "arguments": sent}}]}
+            for n, sent in enumerate(arguments)
+        ]
+        return judge(read(CHAT, sse(*map(chunk, calls), chunk({}, finish_reason="length")), max_tokens=1)).verdict
+
+    assert verdict(*['{"a": 1}'] * MOST_ALIKE) is Verdict.LOOP
+    assert verdict(*['{"a": 1}'] * (MOST_ALIKE - 1)) is Verdict.LENGTH
+    assert verdict(*[f'{{"a": {n}}}' for n in range(MOST_ALIKE)]) is Verdict.LENGTH
+    assert verdict(*[""] * MOST_ALIKE) is Verdict.LENGTH
+
+
 def test_a_long_text_is_measured_by_its_end() -> None:
     prose = [f"{n * 7919 % 99_991} " for n in range(9_000)]
 
@@ -368,6 +390,8 @@ def test_repetition_squeezes_and_prose_does_not() -> None:
         pytest.param(sse(STOP, DONE), Ended.COMPLETE, Verdict.EMPTY, id="the end alone"),
         pytest.param(sse(chunk({"reasoning": "Hm"}), STOP), Ended.COMPLETE, Verdict.EMPTY, id="thoughts alone"),
         pytest.param(sse(*text(" ", "\n"), STOP), Ended.COMPLETE, Verdict.EMPTY, id="blanks alone"),
+        pytest.param(sse(*text("\u200b", "\ufeff"), STOP), Ended.COMPLETE, Verdict.EMPTY, id="what takes no room"),
+        pytest.param(b"", Ended.RESET, Verdict.CUT, id="nothing but a broken connection"),
         pytest.param(sse(*text("Yes")), Ended.COMPLETE, Verdict.CUT, id="no end mark"),
         pytest.param(
             sse({"choices": [{"message": {"content": "Yes"}}]}), Ended.COMPLETE, Verdict.CUT, id="no end of wholes"
