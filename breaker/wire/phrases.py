@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from breaker.answer import Fault
 from breaker.wire.faults import fault_in_text
-from breaker.wire.signs import CUES, LOG_LEVELS, PARTIES, TROUBLES, Phrase
+from breaker.wire.signs import CUES, LOG_LEVELS, PARTIES, SPEAKERS, TROUBLES, Phrase
 
 # A guess by its wording is made only about texts that are no longer, unless diagnostics follow.
 MOST_GUESSED = 400
@@ -53,8 +53,10 @@ def find_phrase(head: str, chars: int, last: str, phrases: Sequence[Phrase]) -> 
 
 
 def _guess(whole: str, chars: int) -> Found | None:
-    """What a text sounds like from its first words on."""
+    """What a text sounds like from its first words on; a model that speaks of itself is no gateway."""
     opening = whole[:_OPENING]
+    if SPEAKERS.search(opening):
+        return None
     found = (
         _SIGNED
         if _is_signed(opening)

@@ -46,6 +46,8 @@ PHRASES = tuple(Phrase(**phrase) for entry in _SIGNS for phrase in entry.get("ph
 CUES = {name: re.compile(cue, re.DOTALL) for name, cue in _table("cues").items()}
 # Who stands between caller and model; what goes wrong there; and names in brackets that logs begin with.
 PARTIES, TROUBLES, LOG_LEVELS = _pattern("parties"), _pattern("troubles"), _pattern("log_levels")
+# What only a model says in such a text: that it did something itself, or code.
+SPEAKERS = _pattern("speakers")
 
 
 def finish_of(value: str) -> Finish:

@@ -152,6 +152,13 @@ def test_a_gateway_nobody_knows_is_guessed_by_its_words(text: str, like: str) ->
         "Error code: 12 stands for a full disk.",
         "Your account page was rewritten.",
         "Connection errors come from the tunnel.",
+        "The request to the model failed with 503, so I added a retry.",
+        "Failed to reach the provider in test_pay. I'll try again with a local server.",
+        "Your credentials are expired. Renew them with `make keys`.",
+        "请求超时是因为数据库锁\uff0c我改成了重试三次。",
+        "服务启动失败\uff0c请换一个端口再试。",
+        "Le service ne démarre pas. Changez le port puis réessayez.",
+        "The server is busy with the migration; please wait until it is done.",
     ],
 )
 def test_ordinary_words_are_no_guess(text: str) -> None:

@@ -4,7 +4,7 @@ from breaker.answer import Finish
 from breaker.wire.signs import _SIGNS, PHRASES, finish_of
 
 TABLES = ["codes", "sayings", "kinds", "finishes", "finish_faults"]
-WORDS = ["parties", "troubles", "log_levels"]
+WORDS = ["parties", "troubles", "log_levels", "speakers"]
 
 
 @pytest.mark.parametrize("entry", _SIGNS, ids=[entry["who"] for entry in _SIGNS])
