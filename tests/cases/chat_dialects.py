@@ -149,6 +149,8 @@ def _chat_shapes() -> Iterator[Case]:
     ]
     yield _fine("message-beside-delta", [*repeated, _STOP], rule)
     yield _fine("no-done", [*_BODY, _STOP], rule)
+    old = [event({"object": "text_completion", "choices": [{"text": text}]}, token=True) for text in _TEXT]
+    yield _fine("text-of-old-completions", [*old, _STOP, chat.DONE], rule)
     yield _fine(
         "no-finish-but-done", [*_BODY, chat.DONE], rule, finish=None, accept=("cut",), accept_class=("inconclusive",)
     )
@@ -313,6 +315,7 @@ def _chat_errors() -> Iterator[Case]:
             {"object": "error", "message": "The input is longer than the model's context length", "code": 400},
             "context_too_long",
         ),
+        ("object-alone", {"object": "error", "code": "engine_lost"}, None),
         ("detail-alone", {"detail": "worker died"}, None),
         ("error-type", {"error_type": "internal", "error_message": "queue lost"}, None),
         ("text-and-type", {"error": "CUDA error: out of memory", "error_type": "generation"}, None),
