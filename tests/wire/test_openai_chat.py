@@ -258,6 +258,13 @@ def test_a_message_beside_the_delta_is_not_read_twice() -> None:
     assert read(CHAT, sse(*pieces, chunk({}, message={"content": "ab"}, finish_reason="stop"))).text_chars == 2
 
 
+def test_hosts_that_only_complete_put_the_text_into_the_choice_itself() -> None:
+    choices = [{"index": 0, "text": "At "}, {"index": 0, "text": "nine.", "finish_reason": "stop"}]
+    answer = read(CHAT, sse(*({"choices": [choice]} for choice in choices)))
+
+    assert (answer.text_chars, answer.deltas, judge(answer).verdict) == (8, 2, Verdict.OK)
+
+
 def test_text_and_call_may_stand_in_two_choices() -> None:
     first = {"index": 0, "message": {"content": "Let me look."}, "finish_reason": "stop"}
     second = {"index": 1, "message": {"tool_calls": [{"function": {"name": "go", "arguments": "{}"}}]}}
