@@ -166,8 +166,8 @@ def _summary(lines: Sequence[Line]) -> str:
     named, blamed = (sum(line.said.blame is not Blame.OK for line in part) for part in (failures, look_alikes))
     return (
         f"Of {len(failures)} failures the SDKs raised on {raised} and we named {named}; of {len(look_alikes)} good "
-        f"answers that look like failures they raised on {wrong} and we blamed {blamed}. They were chosen to show kinds "
-        "of failure, not to count them: the shares say nothing of how often each comes."
+        f"answers that look like failures they raised on {wrong} and we blamed {blamed}. They were chosen to show "
+        "kinds of failure, not to count them: the shares say nothing of how often each comes."
     )
 
 

@@ -46,7 +46,7 @@ def key_headers(key: str) -> dict[str, str]:
 
 def read(event: dict[str, object], tally: Tally) -> bool:
     """Count one chunk, or a whole plain answer, and say whether it is this wire's."""
-    if ollama.is_native(event):
+    if "done" in event and ollama.is_native(event):
         ollama.read(event, tally)
         return True
     counts = _counts(event) if event.get("usage") or event.get("x_groq") else []

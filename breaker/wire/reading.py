@@ -8,7 +8,7 @@ from breaker.wire import READERS
 from breaker.wire.faults import fault_in, fault_in_text
 from breaker.wire.json_body import ArrayEvents, JsonEvents
 from breaker.wire.retry import retry_after_s
-from breaker.wire.shape import parse
+from breaker.wire.shape import one, parse
 from breaker.wire.signs import PHRASES, Phrase
 from breaker.wire.sse import Event, SseEvents
 from breaker.wire.tally import Tally
@@ -51,6 +51,7 @@ class Reading:
         tools: bool | None = None,
     ) -> None:
         self._reader = READERS[wire]
+        self._end_words = (self._reader.END_WORD, _FOREIGN_END)
         self._asked_streamed = streamed
         self._sent: dict[str, Any] = {
             "prompt_bytes": prompt_bytes,
@@ -213,14 +214,26 @@ class Reading:
 
     def _take(self, events: Iterable[Event], at_s: float) -> None:
         for event in events:
-            word = event.data.strip()
-            if word == self._reader.END_WORD:
-                self._tally.end()
-            elif word != _FOREIGN_END:
+            if event.data.startswith("{") or (word := event.data.strip()) not in self._end_words:
                 self._read(event, at_s)
+            elif word == self._reader.END_WORD:
+                self._tally.end()
 
     def _read(self, event: Event, at_s: float) -> None:
-        parts, text_parts = self._tally.parts, self._tally.text_parts
+        tally = self._tally
+        parts, text_parts = tally.parts, tally.text_parts
+        if (body := one(event.data)) is not None:
+            self._read_object(event.name, body, readable=True)
+        else:
+            self._read_others(event)
+        self._deltas += tally.text_parts > text_parts
+        if tally.parts > parts and self._streamed:
+            self._last_token_s = at_s
+            if self._first_byte_s is None:
+                self._first_byte_s = at_s
+
+    def _read_others(self, event: Event) -> None:
+        """Data that isn't just one object."""
         found, sound = parse(event.data)
         self._broken += not sound
         self._garbled = self._garbled or not sound
@@ -228,11 +241,6 @@ class Reading:
             self._tally.add_fault(fault_in_text(event.data))
         for body in found:
             self._read_object(event.name, body, readable=sound)
-        self._deltas += self._tally.text_parts > text_parts
-        if self._tally.parts > parts and self._streamed:
-            self._last_token_s = at_s
-            if self._first_byte_s is None:
-                self._first_byte_s = at_s
 
     def _read_object(self, name: str, body: dict[str, object], *, readable: bool) -> None:
         """Count what an object says; of one that no caller could read, only an error counts."""

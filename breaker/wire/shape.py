@@ -10,6 +10,8 @@ MAX_OBJECTS = 100_000
 MAX_ITEMS = 1_000
 
 _DECODER = json.JSONDecoder()
+# What `raw_decode` calls, without the call around it: a stream's every event goes through here.
+_scan = _DECODER.scan_once  # type: ignore[attr-defined] # typeshed leaves it out
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
@@ -44,18 +46,18 @@ def pick(value: dict[str, object], *names: str) -> object:
 
 def parse(text: str) -> Parsed:
     """The objects that stand in a text one after another or in lists."""
-    if _is_crowd(text):
-        return Parsed([], False)
-    return _whole(text) or _series(text)
+    return Parsed([], False) if _is_crowd(text) else _series(text)
 
 
-def _whole(text: str) -> Parsed | None:
-    """The one object that a text is, as nearly all are; None if it is anything else."""
-    try:
-        value, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
+def one(text: str) -> dict[str, object] | None:
+    """The one object that a text is, as nearly all are; None if it is anything else, or holds too many."""
+    if text.count("{") > MAX_OBJECTS:
         return None
-    return Parsed([value], True) if end == len(text) and type(value) is dict else None
+    try:
+        value, end = _scan(text, 0)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+    return value if end == len(text) and type(value) is dict else None
 
 
 def _series(text: str) -> Parsed:

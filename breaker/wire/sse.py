@@ -1,6 +1,7 @@
 """Cuts a body's bytes into events as they come, keeping no more than one event."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 # A longer line or event is dropped and counted. The longest healthy ones hold a whole file as a tool's argument.
@@ -9,6 +10,10 @@ MAX_EVENT = 4 * 1024 * 1024
 MAX_STRAY = 64 * 1024
 # Longer reads are cut, so that a large one of nothing but line ends isn't held as a list of them.
 _READ = 64 * 1024
+
+
+# A read that is one event, with or without a name.
+_ALONE = re.compile(rb"(?:event: ([^\r\n]*)\r?\n)?data: ([^\r\n]+)(?:\n\n|\r\n\r\n)")
 
 
 class Event(NamedTuple):
@@ -104,11 +109,12 @@ class SseEvents:
         self._data = Gathered(MAX_EVENT)
         self._stray = Gathered(MAX_STRAY)
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    def feed(self, data: bytes) -> Iterable[Event]:
         """The events that these bytes complete."""
-        if (event := self._alone(data)) is not None:
-            yield event
-            return
+        alone = self._alone(data)
+        return self._cut(data) if alone is None else (alone,)
+
+    def _cut(self, data: bytes) -> Iterator[Event]:
         for line in self._lines.feed(data):
             if line == b"":
                 yield from self._flush()
@@ -117,11 +123,13 @@ class SseEvents:
 
     def _alone(self, data: bytes) -> Event | None:
         """The one event that a read is, as most reads of a stream are; None if it is anything else."""
-        if not (data.startswith(b"data: ") and data.endswith(b"\n\n") and len(data) < MAX_EVENT):
+        if self._name or self._data or self._lines.begun or len(data) >= MAX_EVENT:
             return None
-        if data.find(b"\n") < len(data) - 2 or b"\r" in data or self._name or self._data or self._lines.begun:
+        alone = _ALONE.fullmatch(data)
+        if alone is None:
             return None
-        return Event("", data[6:-2].decode(errors="replace"))
+        name, said = alone.groups()
+        return Event(name.decode(errors="replace").strip() if name else "", said.decode(errors="replace"))
 
     def close(self) -> Iterator[Event]:
         """What the end of the body leaves over: an event without its blank line, then stray text as one event."""

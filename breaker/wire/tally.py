@@ -61,7 +61,10 @@ class Tally:
         """Text (or a refusal) that the model wrote; anything but a non-empty string is nothing."""
         if isinstance(piece, str) and piece:
             self.parts += 1
-            self._add_seen(*self._thoughts.split(piece))
+            if self._thoughts.over:
+                self._see(piece)
+            else:
+                self._add_split(*self._thoughts.split(piece))
 
     def add_reasoning(self, piece: object) -> None:
         """Text that the model thought; anything but a non-empty string is nothing."""
@@ -139,7 +142,7 @@ class Tally:
 
     def close(self) -> None:
         """Nothing more comes."""
-        self._add_seen(*self._thoughts.rest())
+        self._add_split(*self._thoughts.rest())
 
     # What they come to
 
@@ -170,17 +173,19 @@ class Tally:
         found = [s for s in (self.text.squeeze, self.reasoning.squeeze) if s is not None]
         return 0.0 if self.calls.endless else min(found, default=None)
 
-    def _add_seen(self, seen: str, thought: str) -> None:
+    def _add_split(self, seen: str, thought: str) -> None:
         if thought:
             self.reasoning.add(thought)
         if seen:
-            self.text_parts += 1
-            self._find_marks(seen)
-            self.text.add(seen)
+            self._see(seen)
+
+    def _see(self, piece: str) -> None:
+        self.text_parts += 1
+        if self._marks:
+            self._find_marks(piece)
+        self.text.add(piece)
 
     def _find_marks(self, piece: str) -> None:
-        if not self._marks:
-            return
         joined = self._edge + piece
         plain = _plain(joined)
         found = {mark for mark in self._marks if mark in plain}

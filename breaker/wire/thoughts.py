@@ -7,21 +7,21 @@ _LONGEST = max(map(len, _OPENINGS))
 class Thoughts:
     """Splits text into what can be seen and what stands in a think tag at its start, however the pieces are cut.
 
-    Holds no more than a tag's length, and the blanks before one.
+    Holds no more than a tag's length, and the blanks before one. Once it is `over`, all that follows is to be seen.
     """
 
     def __init__(self) -> None:
         self._held = ""
         self._closing = ""
-        self._looking = True
+        self.over = False
 
     def split(self, piece: str) -> tuple[str, str]:
         """What of the text so far is to be seen, and what is thought; the rest is held until it can be told."""
-        if not (self._looking or self._closing):
+        if self.over:
             return piece, ""
         self._held += piece
         seen = thought = ""
-        while self._held and (self._looking or self._closing):
+        while self._held and not self.over:
             before = self._held
             if self._closing:
                 thought += self._think()
@@ -45,14 +45,14 @@ class Thoughts:
                 return ""
         if len(self._held) - len(text) < _LONGEST and any(opening.startswith(text) for opening in _OPENINGS):
             return ""
-        self._looking = False
+        self.over = True
         held, self._held = self._held, ""
         return held
 
     def _think(self) -> str:
         thought, closed, after = self._held.partition(self._closing)
         if closed:
-            self._held, self._closing, self._looking = after, "", True
+            self._held, self._closing = after, ""
             return thought
         kept = len(self._closing) - 1
         thought, self._held = self._held[:-kept], self._held[-kept:]
