@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from breaker.wire.shape import MAX_ITEMS, MAX_OBJECTS, items, parse
+from breaker.wire.shape import MAX_ITEMS, MAX_OBJECTS, items, one, parse
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,19 @@ def test_brackets_in_a_text_are_no_crowd() -> None:
 def test_only_the_first_items_of_a_list_are_looked_at() -> None:
     assert len(items([{}] * (MAX_ITEMS + 5))) == MAX_ITEMS
     assert items({"a": 1}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("[1]", None),
+        ('{"a": 1} {"b": 2}', None),
+        ("{", None),
+        ("", None),
+        ("{" * (MAX_OBJECTS + 1), None),
+    ],
+    ids=["one object", "a list", "two objects", "a broken one", "nothing", "a crowd"],
+)
+def test_one_object_is_read_by_itself(text: str, found: dict[str, object] | None) -> None:
+    assert one(text) == found
