@@ -5,6 +5,16 @@ from collections.abc import Generator
 from typing import TypeVar
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long a machine takes says nothing of what is tested; CI shall find the same today and tomorrow.
+settings.register_profile(
+    "firstbyte",
+    deadline=None,
+    derandomize=os.environ.get("CI") == "true",
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("firstbyte")
 
 _Report = TypeVar("_Report", pytest.TestReport, pytest.CollectReport)
 _NOTHING_MAY_BE_SKIPPED = os.environ.get("CI") == "true"

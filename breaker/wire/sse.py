@@ -125,6 +125,14 @@ class SseEvents:
         """The one event that a read is, as most reads of a stream are; None if it is anything else."""
         if self._name or self._data or self._lines.begun or len(data) >= MAX_EVENT:
             return None
+        # Searching for bytes takes a third of what the pattern takes, and most streams have no names.
+        if (
+            data.startswith(b"data: ")
+            and data.find(b"\n") == len(data) - 2 > 6
+            and data[-1] == 10
+            and b"\r" not in data
+        ):
+            return Event("", data[6:-2].decode(errors="replace"))
         alone = _ALONE.fullmatch(data)
         if alone is None:
             return None

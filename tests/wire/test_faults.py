@@ -50,6 +50,11 @@ def error(message: str = "", **more: object) -> dict[str, object]:
             Fault.BROKEN_CALL,
             id="the model's own broken call",
         ),
+        pytest.param(
+            error("Quota exceeded for requests per minute per project", code=429, status="RESOURCE_EXHAUSTED"),
+            Fault.RATE_LIMITED,
+            id="a quota of a minute",
+        ),
         pytest.param({"error": {"a": {"b": {"c": 1}}}}, Fault.OTHER, id="an error without words"),
     ],
 )
