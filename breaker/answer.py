@@ -153,6 +153,11 @@ class Answer:
         if self.part is Part.FINAL and self.ended is Ended.PENDING:
             raise BadFactError("ended is 'pending' in a final part; say how it ended, or send part 'late'")
 
+    @property
+    def began_ago_s(self) -> float:
+        """How long ago the attempt began when these facts were handed in; without an age: at its end."""
+        return self.seconds if self.age_s is None else self.age_s
+
     def facts(self) -> dict[str, str | int | float | bool]:
         """The facts that differ from their defaults, ready for JSON."""
         return {

@@ -324,8 +324,7 @@ class Switchboard:
         while self._waiting and time.monotonic() < ends:
             waits = self._waiting.popleft()
             answer = waits.answer
-            age_s = answer.seconds if answer.age_s is None else answer.age_s
-            aged = replace(answer, age_s=age_s + time.monotonic() - waits.since)
+            aged = replace(answer, age_s=answer.began_ago_s + time.monotonic() - waits.since)
             try:
                 await self._record(aged, tried=waits.tried)
             except StoreGoneError:

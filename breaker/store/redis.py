@@ -65,16 +65,15 @@ class RedisStore:
 
     async def record(self, answer: Answer, judgement: Judgement) -> Reading:
         """Append a judged answer to its target's log, once for each part of its id."""
-        age_s = answer.seconds if answer.age_s is None else answer.age_s
         args = (
             answer.source.value,
             answer.part.value,
             codec.kind(answer, judgement),
             codec.write_id(answer),
-            round(age_s * 1e6),
+            round(answer.began_ago_s * 1e6),
             codec.write_members(answer, judgement),
             _nonce(),
-            round(max(0.0, age_s - answer.seconds) * 1e6),
+            round(max(0.0, answer.began_ago_s - answer.seconds) * 1e6),
         )
         keys = _keys(answer.target, "circuit", "probes", "reports", "ids", "bins")
         reply = await self._ask(lambda: RECORD.run(self._server, keys, args))

@@ -72,13 +72,12 @@ class Seat:
         """Take note of an answer, whoever saw it; a bad one of a closed circuit asks for a confirming probe."""
         answer, reading = judged.answer, judged.reading
         circuit = judged.move.circuit if judged.move else reading.circuit
-        age_s = answer.seconds if answer.age_s is None else answer.age_s
         entry = Entry(
             answer=answer,
             verdict=judged.judgement.verdict,
             blame=judged.judgement.blame,
             at=reading.now,
-            began=reading.now - age_s,
+            began=reading.now - answer.began_ago_s,
             late=answer.part is Part.LATE,
         )
         self._heard.append(answer.id)

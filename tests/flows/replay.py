@@ -100,7 +100,7 @@ def _count(entries: list[Entry], one: Judged) -> None:
         verdict=one.judgement.verdict,
         blame=one.judgement.blame,
         at=one.reading.now,
-        began=one.reading.now - (one.answer.age_s or one.answer.seconds),
+        began=one.reading.now - one.answer.began_ago_s,
         late=one.answer.part is Part.LATE,
     )
     for i, known in enumerate(entries):
