@@ -100,7 +100,8 @@ class Answer:
     the number of events that carried text (None for a plain answer, 1 for one that came in one piece), `squeeze` the
     compressed share of the text's tail (small means repetition, 0 to about 1).
     `prompt_bytes` is the text sent as `breaker.wire.question.prompt_bytes` measures it, `tools` whether any tools were
-    offered. `suspect_timing` says that the asker itself stalled.
+    offered. `suspect_timing` says that the asker itself stalled, `self_suspect` that our own network was down when
+    nothing came.
     Raises BadFactError for a value out of range.
     """
 
@@ -142,6 +143,7 @@ class Answer:
     max_tokens: int | None = None
     retry_after_s: float | None = None
     suspect_timing: bool = False
+    self_suspect: bool = False
     confirms: str | None = None
 
     def __post_init__(self) -> None:
@@ -157,6 +159,12 @@ class Answer:
     def began_ago_s(self) -> float:
         """How long ago the attempt began when these facts were handed in; without an age: at its end."""
         return self.seconds if self.age_s is None else self.age_s
+
+    @property
+    def unreached(self) -> bool:
+        """Whether nothing at all came from the other side, so that the network may have been at fault."""
+        silent = self.ended in (Ended.SILENCE, Ended.PENDING) and self.headers_s is None and self.status is None
+        return self.ended is Ended.UNREACHABLE or (silent and self.first_byte_s is None)
 
     def facts(self) -> dict[str, str | int | float | bool]:
         """The facts that differ from their defaults, ready for JSON."""

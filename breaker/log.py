@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from breaker.answer import Answer
+from breaker.answer import Answer, Fault, Source
 from breaker.policy import Policy
+from breaker.usual import UNKNOWN, Usual
 from breaker.verdict import Blame, Verdict
 
 
@@ -15,12 +16,14 @@ class Weight(Enum):
     GOOD = "good"
     SLOW = "slow"
     FAILED = "failed"
+    REFUSED = "refused"  # key, account or model: asking again can't help
+    THROTTLED = "throttled"  # too much was asked of it; says nothing of how well it answers
     NOTHING = "nothing"
 
     @property
     def bad(self) -> bool:
-        """Slow and failed ones stand in one row."""
-        return self in (Weight.SLOW, Weight.FAILED)
+        """Slow, failed and refused ones stand in one row."""
+        return self in (Weight.SLOW, Weight.FAILED, Weight.REFUSED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,23 +43,95 @@ class Entry:
     late: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many reports of each kind counted in the `BIN_S` seconds from `start` (store's time) on."""
+
+    start: float
+    ok: int = 0
+    failure: int = 0
+    nothing: int = 0
+    late: int = 0
+
+    @property
+    def bad(self) -> int:
+        """Slow and failed ones."""
+        return self.failure + self.late
+
+    @property
+    def told(self) -> int:
+        """Those that say how well the target answers."""
+        return self.ok + self.bad
+
+
+# The width of a bin; the store's script counts in the same.
+BIN_S = 10.0
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Log:
-    """The newest entries of a target, oldest first; probes and agents' reports keep rows of their own."""
+    """What is known of a target: its newest answers, how many agents reported, and its usual speed.
+
+    `probes` and `reports` are the newest entries, oldest first; each keeps a row of its own. Where agents report much,
+    not each report is kept, but each is counted in `bins` (oldest first).
+    """
 
     probes: tuple[Entry, ...] = ()
     reports: tuple[Entry, ...] = ()
+    bins: tuple[Bin, ...] = ()
+    usual: Usual = UNKNOWN
+
+
+_REFUSALS = frozenset({Verdict.QUOTA, Verdict.AUTH, Verdict.NOT_FOUND})
+_IN_BAND = {
+    Fault.RATE_LIMITED: Verdict.RATE_LIMITED,
+    Fault.QUOTA: Verdict.QUOTA,
+    Fault.AUTH: Verdict.AUTH,
+    Fault.NOT_FOUND: Verdict.NOT_FOUND,
+}
 
 
 def weigh(entry: Entry, policy: Policy) -> Weight:
     """What an entry means to the circuit: nothing that the caller did wrong counts, and nothing that we did."""
-    if entry.answer.suspect_timing:
+    if entry.answer.suspect_timing or entry.answer.self_suspect:
         return Weight.NOTHING
     if entry.blame is Blame.PROVIDER_FAILURE:
-        return Weight.FAILED
+        return _weigh_failure(entry, policy)
     if _slow(entry.answer, policy.slow_s):
         return Weight.SLOW
     return Weight.GOOD if entry.blame is Blame.OK else Weight.NOTHING
+
+
+def _weigh_failure(entry: Entry, policy: Policy) -> Weight:
+    said = failure(entry)
+    if said is Verdict.RATE_LIMITED:
+        return Weight.THROTTLED
+    if said not in _REFUSALS:
+        return Weight.FAILED
+    # Where nothing is probed, nobody else can find out whether the fault is the target's or one agent's.
+    asked_by_agent = entry.answer.source is Source.REPORT
+    return Weight.FAILED if asked_by_agent and not policy.probing else Weight.REFUSED
+
+
+def failure(entry: Entry) -> Verdict:
+    """What an entry was, where its provider said so also inside a 200."""
+    if entry.verdict is Verdict.ERROR_EVENT and entry.answer.fault in _IN_BAND:
+        return _IN_BAND[entry.answer.fault]
+    return entry.verdict
+
+
+def tells(entry: Entry, policy: Policy) -> bool:
+    """Whether an entry stands in a row: what an agent was refused may be its own fault, and asks for a probe only."""
+    weight = weigh(entry, policy)
+    if weight is Weight.REFUSED:
+        return entry.answer.source is Source.PROBE
+    return weight not in (Weight.NOTHING, Weight.THROTTLED)
+
+
+def asks(entry: Entry, policy: Policy) -> bool:
+    """Whether an entry asks for a probe that confirms it."""
+    weight = weigh(entry, policy)
+    return weight.bad or (weight is Weight.THROTTLED and entry.answer.source is Source.REPORT)
 
 
 def _slow(answer: Answer, slow_s: float) -> bool:
@@ -73,8 +148,16 @@ def telling(entries: Iterable[Entry], policy: Policy, since: float) -> list[Entr
 
     An answer that had to wait for the store comes later than it counted.
     """
-    told = (e for e in entries if e.began > since and weigh(e, policy) is not Weight.NOTHING)
+    told = (e for e in entries if e.began > since and tells(e, policy))
     return sorted(told, key=lambda entry: entry.at)
+
+
+def wait_s(entry: Entry) -> float | None:
+    """An entry's first byte, or how long it was silent in vain; None for a plain answer, which has none."""
+    answer = entry.answer
+    if not answer.streamed:
+        return None
+    return answer.seconds if answer.first_byte_s is None else answer.first_byte_s
 
 
 def row(entries: Iterable[Entry], policy: Policy, *, bad: bool) -> list[Entry]:

@@ -24,6 +24,16 @@ class Policy:
     fresh_intervals: float = 2.5  # a probe older than this is no proof of recovery
     silent_intervals: float = 3.0  # without a telling probe for this long (and silence_s), the hold closes unverified
     wary_s: float = 60.0  # for this long after an unverified close, one bad answer opens again
+    rate_share: float = 0.5  # this share of bad answers opens the circuit ...
+    rate_answers: int = 10  # ... where there are at least so many: the last so many probes, or ...
+    rate_window_s: float = 120.0  # ... all answers within this long
+    slump: bool = True  # whether a target that has become much slower than its usual is left
+    slump_factor: float = 3.0  # so many times slower than usual is much slower
+    throttled_row: int = 3  # this many probes in a row of which too much was asked open the circuit
+    retry_after_min_s: float = 5.0  # shorter waits than this aren't believed, nor longer ones than the hold
+    hold_growth: float = 1.0  # a circuit that opens again soon is held so many times longer than before
+    hold_max_s: float = 3600.0  # but never longer than this
+    hold_forget_s: float = 3600.0  # closed for this long, it is held for hold_s again
     probing: bool = True  # whether probes are sent at all
 
     @property
@@ -70,6 +80,15 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "fresh_intervals": (1, 1000),
     "silent_intervals": (1, 1000),
     "wary_s": (0, 3600),
+    "rate_share": (0.01, 1),
+    "rate_answers": (2, 32),
+    "rate_window_s": (0.1, 540),
+    "slump_factor": (1.2, 100),
+    "throttled_row": (1, 16),
+    "retry_after_min_s": (0, 3600),
+    "hold_growth": (1, 10),
+    "hold_max_s": (0.1, 604_800),
+    "hold_forget_s": (0, 604_800),
 }
 
 
@@ -108,6 +127,14 @@ def _joint_flaws(policy: Policy) -> list[Flaw]:
                 f"is {p.half_open_s:g}: a good probe would be stale before the next one "
                 f"(fresh_intervals x interval_s = {p.fresh_s:g} s)",
                 "lower half_open_s or raise fresh_intervals",
+            )
+        )
+    if p.hold_growth > 1 and p.hold_max_s < p.hold_s:
+        found.append(
+            Flaw(
+                "hold_max_s",
+                f"is {p.hold_max_s:g}, less than hold_s = {p.hold_s:g}: a hold could never grow",
+                "raise hold_max_s, or set hold_growth to 1",
             )
         )
     if p.jitter_s >= p.interval_s:

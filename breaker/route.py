@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from breaker.circuit import Cause, Circuit, State, state, until
+from breaker.circuit import OPENS, Cause, Circuit, State, state, until
 from breaker.target import Target
 
 # How long an agent may go on with a decision before it asks again.
@@ -33,11 +33,17 @@ class Reason(StrEnum):
     HEALTHY = "healthy"
     SLOW = "slow"
     ERRORS = "errors"
+    ERROR_RATE = "error_rate"
+    SLUMP = "slump"
+    RATE_LIMITED = "rate_limited"
+    QUOTA = "quota"
+    AUTH = "auth"
+    NOT_FOUND = "not_found"
     MANUAL = "manual"
 
 
 # Whatever stands in a damaged store, an agent gets its answer.
-_REASONS: dict[Cause | None, Reason] = {Cause.SLOW: Reason.SLOW, Cause.ERRORS: Reason.ERRORS}
+_REASONS: dict[Cause | None, Reason] = {cause: Reason(cause.value) for cause in OPENS}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,16 +6,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from breaker import circuit as circuits
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move, State
 from breaker.errors import StoreError, StoreGoneError, UnknownNameError
-from breaker.log import Entry, Log
+from breaker.log import Entry, Log, weigh
 from breaker.policy import Policy
 from breaker.route import Decision, Route, choose
 from breaker.store.contract import Reading, Store
 from breaker.target import Target
+from breaker.usual import UNKNOWN
 from breaker.verdict import Judgement, judge
 
 _log = logging.getLogger(__name__)
@@ -44,6 +46,19 @@ class Listeners:
 
     judged: tuple[Callable[[Judged], None], ...] = ()
     moved: tuple[Callable[[str, Move], None], ...] = ()
+
+
+class Network(Protocol):
+    """Knows whether our own network is down, which no target is to blame for."""
+
+    @property
+    def suspect_since(self) -> float | None:
+        """Since when (monotonic) it has been down; None while it isn't."""
+        ...
+
+    async def down(self, target: str) -> bool:
+        """Whether it is down, now that nothing has come from a target; answers within a second or so."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +96,15 @@ class Switchboard:
         routes: Sequence[Route],
         policies: Mapping[str, Policy],
         listeners: Listeners = Listeners(),  # it is frozen
+        network: Network | None = None,
     ) -> None:
         self._store = store
         self._routes = {route.name: route for route in routes}
         self._targets = {target.name: target for route in routes for target in route.targets}
         self._policies = dict(policies)
         self._listeners = listeners
+        self._network = network
+        self._blind_until = 0.0  # the store's time until which our own network was down
         self._circuits: dict[str, Circuit] = {}
         self._logs: dict[str, Log] = {}
         self._offset_s = 0.0  # the store's clock minus our monotonic one
@@ -115,6 +133,11 @@ class Switchboard:
         """Whether the store hasn't answered lately."""
         age = self.age_s()
         return age is None or age > STALE_AFTER_S
+
+    def self_suspect_s(self) -> float | None:
+        """For how long our own network has been down; None while it isn't. Until it is back, no circuit moves."""
+        since = self._network.suspect_since if self._network else None
+        return None if since is None else time.monotonic() - since
 
     def waiting(self) -> int:
         """How many answers wait for the store."""
@@ -155,6 +178,7 @@ class Switchboard:
         Raises UnknownNameError for a target that isn't configured.
         """
         self._check(answer.target)
+        answer = await self._ours(answer)
         if self._waiting:  # what is gone would cost each answer of many its full limit
             self._wait(answer, tried=False)
             return None
@@ -234,9 +258,19 @@ class Switchboard:
         if target not in self._targets:
             raise UnknownNameError("target", target, self._targets)
 
+    async def _ours(self, answer: Answer) -> Answer:
+        """The answer, marked where nothing came and our own network is down."""
+        if self._network and answer.unreached and await self._network.down(answer.target):
+            return replace(answer, self_suspect=True)
+        return answer
+
     async def _record(self, answer: Answer, *, tried: bool = False) -> Judged:
         judgement = judge(answer)
-        reading = await self._store.record(answer, judgement)
+        entry = Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)
+        weight = weigh(entry, self._policies[answer.target])
+        reading = self._remembered(answer.target, await self._store.record(answer, judgement, weight))
+        if reading.counted:
+            reading = await self._learn(reading, entry)
         # Also after a repeated answer: it may have come again because the first reply was lost, and the move with it.
         move = await self._make_due(answer.target, reading)
         judged = Judged(answer=answer, judgement=judgement, reading=reading, move=move)
@@ -247,9 +281,28 @@ class Switchboard:
             self._announce(answer.target, move)
         return judged
 
+    def _remembered(self, target: str, reading: Reading) -> Reading:
+        """The reading, with the usual speed that is known here where the store has lost it."""
+        known = self._logs.get(target, Log()).usual
+        lost = reading.log.usual == UNKNOWN != known
+        return replace(reading, log=replace(reading.log, usual=known)) if lost else reading
+
+    async def _learn(self, reading: Reading, entry: Entry) -> Reading:
+        """The reading with what the answer teaches of the usual speed; two that learn at once may lose one lesson."""
+        target, log = entry.answer.target, reading.log
+        usual = circuits.learnt(reading.circuit, log, self._policies[target], entry, reading.now)
+        if usual is log.usual:
+            return reading
+        await self._store.learn(target, usual)
+        return replace(reading, log=replace(log, usual=usual))
+
     async def _make_due(self, target: str, reading: Reading) -> Move | None:
         """The move that is due, if we were the one to make it; whoever calls announces it."""
-        move = circuits.due(reading.circuit, reading.log, self._policies[target], reading.now)
+        if self.self_suspect_s() is not None:
+            self._blind_until = reading.now
+            return None
+        policy, blind = self._policies[target], self._blind_until
+        move = circuits.due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
         return None if move is None else await self._apply(target, move, reading.circuit)
 
     async def _apply(self, target: str, move: Move, judged: Circuit) -> Move | None:
@@ -267,7 +320,8 @@ class Switchboard:
         if (move := await self._make_due(name, reading)) is not None:
             self._announce(name, move)
             reading = replace(reading, circuit=move.circuit)
-        return circuits.next_due(reading.circuit, reading.log, self._policies[name], reading.now)
+        policy, blind = self._policies[name], self._blind_until
+        return circuits.next_due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
 
     async def _by_hand(self, target: str, wanted: Callable[[Reading], Move | None]) -> Move | None:
         for _ in range(5):

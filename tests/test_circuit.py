@@ -64,7 +64,7 @@ def test_a_circuit_opens_for_ten_minutes(log: Log, cause: Cause) -> None:
     move = moved(CLOSED, log, now=90.0)
 
     assert (move.before, move.after, move.cause) == (State.CLOSED, State.OPEN, cause)
-    assert move.circuit == replace(CLOSED, generation=4, cause=cause, moved_at=90.0, open_until=690.0)
+    assert move.circuit == replace(CLOSED, generation=4, cause=cause, moved_at=90.0, open_until=690.0, hold_s=600.0)
     assert len(move.answers) == 2
 
 
@@ -152,11 +152,11 @@ def test_one_bad_probe_while_half_open_opens_it_for_another_hold() -> None:
 
     assert (move.before, move.after, move.cause) == (State.HALF_OPEN, State.OPEN, Cause.ERRORS)
     assert move.circuit.open_until == 2205.0
-    assert move.why == "a bad answer: http_error (500) (probe)"
+    assert move.why == "an answer failed: http error 500 (probe)"
 
 
 def test_one_slow_probe_while_half_open_says_so_in_the_singular() -> None:
-    assert moved(OPEN, probes(slow(1605)), 1605.0).why.startswith("no first byte within 40 s: ")
+    assert moved(OPEN, probes(slow(1605)), 1605.0).why.startswith("a first byte came later than 40 s: ")
 
 
 def test_a_bad_probe_that_counted_during_the_hold_does_not_open_it_again() -> None:
@@ -331,13 +331,12 @@ def test_nothing_is_put_back_where_nothing_is_lost(known: Circuit, found: Circui
     [
         pytest.param(
             Log(probes=(silent(85, confirms="r1"),), reports=(by_agent(slow(40, name="r1")),)),
-            "2 in a row with no first byte within 40 s: first byte after 43.0 s (report), "
-            "40.0 s and still silent (probe)",
+            "two first bytes in a row came later than 40 s: 43.0 s (agent), 40.0 s and still silent (probe)",
             id="slow",
         ),
         pytest.param(
             probes(failed(20), failed(60, status=None, ended=Ended.UNREACHABLE)),
-            "2 bad answers in a row: http_error (500) (probe), connect_error (probe)",
+            "two answers in a row failed: http error 500 (probe), connect error (probe)",
             id="errors",
         ),
     ],

@@ -75,11 +75,11 @@ def bars(entries: Sequence[Entry], policy: Policy) -> str:
 def _bar(entry: Entry, policy: Policy, x: int) -> str:
     """Full and hollow for slow, a cross for failed, a stump for what tells nothing."""
     match weigh(entry, policy):
-        case Weight.FAILED:
+        case Weight.FAILED | Weight.REFUSED:
             return f'<path class="failed" d="M{x} 10l{_BAR} {_BAR}m0 -{_BAR}l-{_BAR} {_BAR}"/>'
         case Weight.SLOW:
             return f'<rect class="slow" x="{x + 0.75}" y="1.75" width="{_BAR - 1.5}" height="{_HIGH - 3.5}"/>'
-        case Weight.NOTHING:
+        case Weight.NOTHING | Weight.THROTTLED:
             return f'<rect class="nothing" x="{x}" y="{_HIGH - 3}" width="{_BAR}" height="2"/>'
         case Weight.GOOD:
             share = min((entry.answer.first_byte_s or 0.0) / policy.slow_s, 1.0)

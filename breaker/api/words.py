@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from breaker.circuit import Cause, Move, State
+from breaker.circuit import OPENS, Cause, Move, State
 from breaker.route import Decision, Role
 from breaker.switchboard import Standing, newest
 
@@ -81,10 +81,33 @@ def out(standing: Standing, now: float) -> str:
     name, rest_s = standing.target.name, None if standing.until is None else standing.until - now
     if standing.state is State.HELD_OPEN and standing.circuit.held:
         return f"{name} is held open by {standing.circuit.held.who} for {roughly(rest_s or 0.0)} more"
-    wrong = "was slow" if standing.circuit.cause is Cause.SLOW else "failed"
+    was, now_is = _WRONG.get(standing.circuit.cause, _WRONG[Cause.ERRORS])
     if rest_s is None:
-        return f"{name} {wrong} and is being tested before it comes back"
-    return f"{name} {wrong.replace('was', 'is').replace('failed', 'fails')}; it may be back in {roughly(rest_s)}"
+        return f"{name} {was} and is being tested before it comes back"
+    return f"{name} {now_is}; it may be back in {roughly(rest_s)}"
+
+
+# What was wrong with a target that is out, what is, and both in a word or two.
+_WRONG: dict[Cause | None, tuple[str, str]] = {
+    Cause.SLOW: ("was slow", "is slow"),
+    Cause.ERRORS: ("failed", "fails"),
+    Cause.ERROR_RATE: ("failed too often", "fails too often"),
+    Cause.SLUMP: ("was far slower than usual", "is far slower than usual"),
+    Cause.RATE_LIMITED: ("was asked too much", "was asked too much"),
+    Cause.QUOTA: ("ran out of credit or quota", "is out of credit or quota"),
+    Cause.AUTH: ("refused the key", "refuses the key"),
+    Cause.NOT_FOUND: ("didn't know the model", "doesn't know the model"),
+}
+_SHORT: dict[Cause | None, str] = {
+    Cause.SLOW: "slow",
+    Cause.ERRORS: "errors",
+    Cause.ERROR_RATE: "too many errors",
+    Cause.SLUMP: "far slower than usual",
+    Cause.RATE_LIMITED: "rate limited",
+    Cause.QUOTA: "no credit or quota",
+    Cause.AUTH: "key refused",
+    Cause.NOT_FOUND: "model not known",
+}
 
 
 def circuit(standing: Standing) -> str:
@@ -94,7 +117,7 @@ def circuit(standing: Standing) -> str:
             unverified = standing.circuit.cause is Cause.UNVERIFIED
             return "takes requests again, unverified" if unverified else "takes requests"
         case State.OPEN:
-            return "out: slow" if standing.circuit.cause is Cause.SLOW else "out: errors"
+            return f"out: {_SHORT.get(standing.circuit.cause, _SHORT[Cause.ERRORS])}"
         case State.HALF_OPEN:
             return "out: being tested"
         case State.HELD_OPEN:
@@ -110,11 +133,15 @@ def unheard(standing: Standing, now: float) -> bool:
 
 def move(moved: Move) -> str:
     """What a move did, as the rest of a sentence that begins with the target."""
+    if moved.cause in OPENS:
+        again = moved.before is State.HALF_OPEN
+        what = "failing" if moved.cause is Cause.ERRORS else _SHORT[moved.cause]
+        return f"stays out, still {what}" if again else f"was taken out, {what}"
+    return _other(moved)
+
+
+def _other(moved: Move) -> str:
     match moved.cause:
-        case Cause.SLOW | Cause.ERRORS:
-            again = moved.before is State.HALF_OPEN
-            what = "slow" if moved.cause is Cause.SLOW else "failing"
-            return f"stays out, still {what}" if again else f"was taken out, {what}"
         case Cause.MANUAL:
             held = {State.HELD_OPEN: "was taken out by hand", State.HELD_CLOSED: "was kept in use by hand"}
             return held.get(moved.after, "was released from a hold by hand")
@@ -122,11 +149,13 @@ def move(moved: Move) -> str:
             return "is back, recovered"
         case Cause.UNVERIFIED:
             return "is back, unverified"
+        case Cause.WAITED:
+            return "is back, as long as it asked for is over"
         case Cause.HOLD_OVER:
             return "is no longer held by hand"
         case Cause.CLOCK:
             return "had its times set anew"
-        case Cause.RESTORED:
+        case _:
             return "was put back into the store"
 
 

@@ -4,7 +4,7 @@
 -- ARGV   1 the judged epoch, empty for a circuit that wasn't there    2 the judged generation
 --        3 seconds that both keys may lie untouched before they are garbage
 --        4 the move, written as JSON    5 the channel    6 the announcement, written as JSON
---        7 and on: the circuit's six fields, each name with its value
+--        7 and on: the circuit's fields, each name with its value
 -- Reply  1 if the move was made, 0 if another was faster
 
 local LEDGER = 200

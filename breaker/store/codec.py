@@ -10,12 +10,12 @@ from dataclasses import asdict, fields
 from functools import lru_cache
 
 from breaker.answer import Answer, Part
-from breaker.circuit import Cause, Circuit, Held, Move, State
+from breaker.circuit import Cause, Circuit, Held, Measure, Move, State
 from breaker.errors import BadFactError
-from breaker.log import Entry
+from breaker.log import Bin, Entry, Weight
 from breaker.verdict import Blame, Judgement, Verdict
 
-CIRCUIT_FIELDS = ("epoch", "generation", "cause", "moved_at", "open_until", "held")
+CIRCUIT_FIELDS = ("epoch", "generation", "cause", "moved_at", "open_until", "held", "hold_s")
 
 _FACTS = frozenset(field.name for field in fields(Answer))
 _CAUSES = frozenset(Cause)
@@ -34,6 +34,7 @@ def write_circuit(circuit: Circuit) -> dict[str, str]:
         "moved_at": repr(circuit.moved_at),
         "open_until": "" if circuit.open_until is None else repr(circuit.open_until),
         "held": _json(asdict(circuit.held)) if circuit.held else "",
+        "hold_s": repr(circuit.hold_s),
     }
 
 
@@ -41,7 +42,7 @@ def read_circuit(values: Sequence[str | None]) -> Circuit:
     """The circuit behind the values of CIRCUIT_FIELDS; one that has never moved where they are missing or damaged."""
     if len(values) != len(CIRCUIT_FIELDS) or None in values:
         return Circuit()
-    epoch, generation, cause, moved_at, open_until, held = (str(value) for value in values)
+    epoch, generation, cause, moved_at, open_until, held, hold_s = (str(value) for value in values)
     try:
         return Circuit(
             epoch=epoch,
@@ -50,6 +51,7 @@ def read_circuit(values: Sequence[str | None]) -> Circuit:
             moved_at=float(moved_at),
             open_until=float(open_until) if open_until else None,
             held=_read_held(json.loads(held)) if held else None,
+            hold_s=float(hold_s),
         )
     except _UNREADABLE:
         return Circuit()
@@ -72,11 +74,12 @@ def read_announcement(text: str) -> tuple[str, Circuit] | None:
 # Entries
 
 
-def kind(answer: Answer, judgement: Judgement) -> str:
+_KINDS = {Weight.GOOD: "ok", Weight.SLOW: "late", Weight.FAILED: "failure"}
+
+
+def kind(answer: Answer, weight: Weight) -> str:
     """What an answer counts as where it is only counted: ok, failure, nothing or late."""
-    if answer.part is Part.LATE:
-        return "late"
-    return {Blame.OK: "ok", Blame.PROVIDER_FAILURE: "failure"}.get(judgement.blame, "nothing")
+    return "late" if answer.part is Part.LATE else _KINDS.get(weight, "nothing")
 
 
 def write_id(answer: Answer) -> str:
@@ -99,6 +102,16 @@ def read_entry(text: str) -> Entry | None:
         return None
 
 
+@lru_cache(maxsize=4096)
+def read_bin(text: str) -> Bin | None:
+    """The ten-second count of reports that the script wrote."""
+    try:
+        start, _kept, ok, failure, nothing, late = map(int, text.split(" "))
+    except ValueError:
+        return None
+    return Bin(float(start), ok=ok, failure=failure, nothing=nothing, late=late)
+
+
 # Moves
 
 
@@ -113,6 +126,7 @@ def write_move(move: Move) -> str:
             "why": move.why,
             "circuit": write_circuit(move.circuit),
             "answers": [_entry_object(entry) for entry in move.answers],
+            "measures": [[m.what, m.value, m.limit] for m in move.measures],
         }
     )
 
@@ -129,6 +143,7 @@ def read_move(text: str) -> Move | None:
             why=str(said["why"]),
             circuit=_read_circuit_object(said["circuit"]),
             answers=tuple(_read_entry_object(entry) for entry in said["answers"]),
+            measures=tuple(Measure(str(what), _number(v), _number(limit)) for what, v, limit in said["measures"]),
         )
     except _UNREADABLE:
         return None

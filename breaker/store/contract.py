@@ -6,7 +6,8 @@ from typing import Protocol
 
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
-from breaker.log import Log
+from breaker.log import Log, Weight
+from breaker.usual import Usual
 from breaker.verdict import Judgement
 
 
@@ -23,8 +24,15 @@ class Reading:
 class Store(Protocol):
     """What the switchboard asks of a store. Everything raises StoreGoneError within the store's limit."""
 
-    async def record(self, answer: Answer, judgement: Judgement) -> Reading:
-        """Append a judged answer to its target's log, once for each id, and give back what is known now."""
+    async def record(self, answer: Answer, judgement: Judgement, weight: Weight) -> Reading:
+        """Append a judged answer to its target's log, once for each id, and give back what is known now.
+
+        `weight` is what it counts as where it is only counted.
+        """
+        ...
+
+    async def learn(self, target: str, usual: Usual) -> None:
+        """Keep what is now a target's usual speed."""
         ...
 
     async def look(self, target: str) -> Reading:

@@ -1,14 +1,16 @@
 -- Counts one judged answer of one target, each part of an id once. Holds no policy.
 --
 -- KEYS   one hash tag: 1 circuit (hash)  2 probes (list)  3 reports (list)  4 ids (sorted set)  5 bins (list)
+--        6 usual speed (string), only read here
 -- ARGV   1 source: probe | report      2 part: late | final      3 kind: ok | failure | nothing | late
 --        4 id, written as JSON         5 microseconds since the request began
 --        6 the entry's other members, written as JSON without the opening brace
 --        7 the epoch of a circuit that is made now
 --        8 microseconds since it counted; 0 unless it has waited somewhere
--- Reply  { counted: 0 | 1, now: seconds as text, the circuit's six fields, probes, reports } (oldest first)
+-- Reply  { counted: 0 | 1, now: seconds as text, the circuit's fields, probes, reports, bins, usual } (oldest first)
 --
 -- A bin is "start kept ok failure nothing late": seconds since 1970, reports kept one by one, reports of each kind.
+-- A report is counted in the bin of the moment at which it counted; what began before the last move, as nothing.
 
 local GARBAGE_S, DAY_S = 30 * 86400, 86400
 local LENGTH = { probe = 32, report = 64 }
@@ -62,31 +64,41 @@ else
   known = final_known or (place and kind_of(entries[place]) ~= 'late')
 end
 
-local circuit = redis.call('HMGET', KEYS[1], 'epoch', 'generation', 'cause', 'moved_at', 'open_until', 'held')
+local circuit = redis.call('HMGET', KEYS[1], 'epoch', 'generation', 'cause', 'moved_at', 'open_until', 'held',
+  'hold_s')
 local whole = true
-for i = 1, 6 do
+for i = 1, 7 do
   whole = whole and circuit[i]
 end
 
 -- What the answer becomes: the second part of an entry, a new entry, or a number in a bin.
 local merges = not known and place
-local appends, bin, newest_bin = false, nil, nil
+local bins = redis.call('LRANGE', KEYS[5], 0, -1)
+local appends, bin, bin_place = false, nil, nil
 if not known and not place and not late_known then
   appends = true
   if source == 'report' then
-    newest_bin = redis.call('LINDEX', KEYS[5], -1)
-    bin = { string.match(newest_bin or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
-    local begins = string.format('%d', math.floor(now_us / 1000000 / BIN_S) * BIN_S)
-    if bin[1] ~= begins then
-      bin, newest_bin = { begins, 0, 0, 0, 0, 0 }, nil
+    local begins = string.format('%d', math.floor(math.max(now_us - tonumber(ago_us), 0) / 1000000 / BIN_S) * BIN_S)
+    for i = #bins, 1, -1 do
+      if string.sub(bins[i], 1, #begins + 1) == begins .. ' ' then
+        bin_place = i
+        break
+      end
     end
-    local row = #entries >= ROW
-    for i = #entries, math.max(#entries - ROW + 1, 1), -1 do
-      row = row and kind_of(entries[i]) == kind
+    local passed = not bin_place and #bins > 0 and tonumber(string.match(bins[#bins], '^%d+')) > tonumber(begins)
+    if not passed then -- else it waited for so long that its time has no bin
+      bin = { string.match(bins[bin_place or 0] or begins .. ' 0 0 0 0 0', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
+      local row = #entries >= ROW
+      for i = #entries, math.max(#entries - ROW + 1, 1), -1 do
+        row = row and kind_of(entries[i]) == kind
+      end
+      appends = tonumber(bin[2]) < MODEST or not row
+      local moved_us = (tonumber(circuit[4]) or 0) * 1000000
+      local column = now_us - tonumber(age_us) > moved_us and COLUMN[kind] or COLUMN.nothing
+      bin[2] = bin[2] + (appends and 1 or 0)
+      bin[column] = bin[column] + 1
+      bins[bin_place or #bins + 1] = table.concat(bin, ' ')
     end
-    appends = tonumber(bin[2]) < MODEST or not row
-    bin[2] = bin[2] + (appends and 1 or 0)
-    bin[COLUMN[kind]] = bin[COLUMN[kind]] + 1
   end
 end
 
@@ -104,9 +116,9 @@ end
 -- From here on it only writes.
 
 if not whole then
-  circuit = { epoch, '0', '', '0', '', '' }
+  circuit = { epoch, '0', '', '0', '', '', '0' }
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'generation', '0', 'cause', '', 'moved_at', '0',
-    'open_until', '', 'held', '')
+    'open_until', '', 'held', '', 'hold_s', '0')
 end
 if not known then
   if merges then
@@ -116,11 +128,10 @@ if not known then
     redis.call('LTRIM', list, -LENGTH[source], -1)
   end
   if bin then
-    local written = table.concat(bin, ' ')
-    if newest_bin then
-      redis.call('LSET', KEYS[5], -1, written)
+    if bin_place then
+      redis.call('LSET', KEYS[5], bin_place - 1, bins[bin_place])
     else
-      redis.call('RPUSH', KEYS[5], written)
+      redis.call('RPUSH', KEYS[5], bins[#bins])
       redis.call('LTRIM', KEYS[5], -BINS, -1)
     end
     refresh(KEYS[5])
@@ -136,4 +147,4 @@ refresh(KEYS[1])
 if #entries > LENGTH[source] then
   table.remove(entries, 1)
 end
-return { known and 0 or 1, seconds(now_us), circuit, kept[KEYS[2]], kept[KEYS[3]] }
+return { known and 0 or 1, seconds(now_us), circuit, kept[KEYS[2]], kept[KEYS[3]], bins, redis.call('GET', KEYS[6]) }

@@ -15,17 +15,21 @@ from redis.exceptions import RedisError
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
-from breaker.log import Entry, Log
+from breaker.log import Entry, Log, Weight
 from breaker.store import codec
 from breaker.store.contract import Reading
 from breaker.store.limit import within
 from breaker.store.pool import Pool, place_of
 from breaker.store.script import APPLY, RECORD
 from breaker.store.trouble import translated
+from breaker.usual import Usual
+from breaker.usual import read as read_usual
+from breaker.usual import write as write_usual
 from breaker.verdict import Judgement
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_Reply = tuple[int, str, list[str], list[str], list[str], list[str], str | None]
 
 CHANNEL = "firstbyte:moves"
 LIMIT_S = 0.1
@@ -63,39 +67,46 @@ class RedisStore:
 
     # The contract
 
-    async def record(self, answer: Answer, judgement: Judgement) -> Reading:
+    async def record(self, answer: Answer, judgement: Judgement, weight: Weight) -> Reading:
         """Append a judged answer to its target's log, once for each part of its id."""
         args = (
             answer.source.value,
             answer.part.value,
-            codec.kind(answer, judgement),
+            codec.kind(answer, weight),
             codec.write_id(answer),
             round(answer.began_ago_s * 1e6),
             codec.write_members(answer, judgement),
             _nonce(),
             round(max(0.0, answer.began_ago_s - answer.seconds) * 1e6),
         )
-        keys = _keys(answer.target, "circuit", "probes", "reports", "ids", "bins")
+        keys = _keys(answer.target, "circuit", "probes", "reports", "ids", "bins", "usual")
         reply = await self._ask(lambda: RECORD.run(self._server, keys, args))
-        counted, now, circuit, probes, reports = cast("tuple[int, str, list[str], list[str], list[str]]", reply)
+        counted, now, circuit, probes, reports, bins, usual = cast("_Reply", reply)
         return Reading(
             circuit=codec.read_circuit(circuit),
-            log=self._read_log(probes, reports),
+            log=self._read_log(probes, reports, bins, usual),
             now=float(now),
             counted=counted == 1,
         )
 
+    async def learn(self, target: str, usual: Usual) -> None:
+        """Keep what is now a target's usual speed."""
+        (key,) = _keys(target, "usual")
+        await self._ask(lambda: self._server.set(key, write_usual(usual), ex=_GARBAGE_S))
+
     async def look(self, target: str) -> Reading:
         """What is known of a target; writes nothing."""
-        circuit_key, probes_key, reports_key = _keys(target, "circuit", "probes", "reports")
+        circuit_key, *lists, usual_key = _keys(target, "circuit", "probes", "reports", "bins", "usual")
         # No transaction: a server without memory refuses any, and a move judged on halves is refused by its generation.
         pipe = self._server.pipeline(transaction=False)
         pipe.hmget(circuit_key, *codec.CIRCUIT_FIELDS)
-        pipe.lrange(probes_key, 0, -1)
-        pipe.lrange(reports_key, 0, -1)
+        for key in lists:
+            pipe.lrange(key, 0, -1)
+        pipe.get(usual_key)
         pipe.time()
-        circuit, probes, reports, time = await self._ask(pipe.execute)
-        return Reading(circuit=codec.read_circuit(circuit), log=self._read_log(probes, reports), now=_seconds(time))
+        circuit, probes, reports, bins, usual, time = await self._ask(pipe.execute)
+        log = self._read_log(probes, reports, bins, usual)
+        return Reading(circuit=codec.read_circuit(circuit), log=log, now=_seconds(time))
 
     async def apply(self, target: str, move: Move, judged: Circuit) -> Move | None:
         """Make a move if the circuit is still the judged one, and announce it; gives the move as it was made."""
@@ -192,8 +203,13 @@ class RedisStore:
             raise translated(error, self.place) from None
         return codec.read_announcement(message["data"]) if message and message["type"] == "message" else None
 
-    def _read_log(self, probes: Sequence[str], reports: Sequence[str]) -> Log:
-        return Log(probes=self._entries(probes), reports=self._entries(reports))
+    def _read_log(self, probes: Sequence[str], reports: Sequence[str], bins: Sequence[str], usual: str | None) -> Log:
+        return Log(
+            probes=self._entries(probes),
+            reports=self._entries(reports),
+            bins=tuple(self._readable([codec.read_bin(text) for text in bins])),
+            usual=read_usual(usual or ""),
+        )
 
     def _entries(self, texts: Sequence[str]) -> tuple[Entry, ...]:
         return tuple(self._readable([codec.read_entry(text) for text in texts]))

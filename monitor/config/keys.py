@@ -30,6 +30,11 @@ _BY_END = {
     "_s": number(unit="seconds"),
     "_row": number(whole=True, unit="answers"),
     "_intervals": number(unit="intervals"),
+    "_answers": number(whole=True, unit="answers"),
+    "_share": number(),
+    "_factor": number(unit="times"),
+    "_growth": number(unit="times"),
+    "slump": FLAG,
     "probing": FLAG,
 }
 
@@ -62,6 +67,16 @@ _POLICY_LINES = {
     "fresh_intervals": "a good probe older than this many probe intervals proves no recovery",
     "silent_intervals": "with no telling probe for so many intervals and silence_s, a hold's end closes unverified",
     "wary_s": "for this long after an unverified close, one bad answer opens the circuit again",
+    "rate_share": "this share of bad answers opens the circuit, of `rate_answers` at least",
+    "rate_answers": "of the last so many probes, or of all answers within `rate_window_s` where there are so many",
+    "rate_window_s": "how far back all answers are counted",
+    "slump": "whether a target that stays much slower than its own usual speed is left",
+    "slump_factor": "so many times later than usual is much slower",
+    "throttled_row": "this many probes in a row of which too much was asked (429 without Retry-After) open the circuit",
+    "retry_after_min_s": "a shorter Retry-After is taken for this long, a longer one than `hold_s` for `hold_s`",
+    "hold_growth": "a circuit that opens again soon is held so many times longer than before; 1 means always `hold_s`",
+    "hold_max_s": "the longest that a hold grows to",
+    "hold_forget_s": "once closed for this long, a circuit is held for `hold_s` again",
     "probing": "whether probes are sent at all; without them, only agents' reports count",
 }
 

@@ -63,7 +63,7 @@ async def test_a_move_comes_with_the_answers_behind_it(door: httpx.AsyncClient) 
     (move,) = said["moves"]
     assert said["target"] == PRIMARY.name
     assert (move["before"], move["after"], move["cause"], move["generation"]) == ("closed", "open", "errors", 1)
-    assert move["why"] == "2 bad answers in a row: http_error (500) (report), http_error (502) (report)"
+    assert move["why"] == "two answers in a row failed: http error 500 (agent), http error 502 (agent)"
     assert [(a["id"], a["status"], a["source"]) for a in move["answers"]] == [
         ("a", 500, "report"),
         ("b", 502, "report"),

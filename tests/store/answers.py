@@ -1,7 +1,8 @@
 """Answers for tests of the store: each is one line."""
 
 from breaker.answer import Answer, Ended, Finish, Part, Source
-from breaker.log import Entry
+from breaker.log import Entry, weigh
+from breaker.policy import Policy
 from breaker.store.contract import Reading
 from breaker.store.redis import RedisStore
 from breaker.verdict import judge
@@ -38,7 +39,9 @@ def probe(name: str, **facts: object) -> Answer:
 async def record(store: RedisStore, *answers: Answer) -> Reading:
     """Judge and record one after the other; gives the last reading."""
     for answer in answers:
-        reading = await store.record(answer, judge(answer))
+        judgement = judge(answer)
+        entry = Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)
+        reading = await store.record(answer, judgement, weigh(entry, Policy()))
     return reading
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from breaker.circuit import Cause, Circuit, Held, Move, State
-from breaker.log import Entry
+from breaker.answer import Answer
+from breaker.circuit import Cause, Circuit, Held, Measure, Move, State
+from breaker.log import Entry, Weight
 from breaker.store import codec
 from breaker.verdict import judge
 from tests.store.answers import TARGET, failed, good, late, refused
@@ -58,7 +59,7 @@ def test_a_circuit_that_is_not_there_has_never_moved() -> None:
 
 
 def test_a_cause_of_another_version_leaves_the_circuit_open() -> None:
-    assert codec.read_circuit(values(CIRCUITS[1], cause="slump")) == replace(CIRCUITS[1], cause=None)
+    assert codec.read_circuit(values(CIRCUITS[1], cause="weather")) == replace(CIRCUITS[1], cause=None)
 
 
 def test_an_entry_comes_back() -> None:
@@ -106,18 +107,32 @@ def test_a_move_comes_back_with_its_answers(circuit: Circuit) -> None:
         why="2 in a row: “bad” é",
         circuit=circuit,
         answers=(entry(), entry(late=True)),
+        measures=(Measure("slow_s", 43.1, 40.0), Measure("slow_row", 2, 2)),
     )
 
     assert codec.read_move(codec.write_move(move)) == move
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind"),
-    [(good("a"), "ok"), (failed("a"), "failure"), (refused("a"), "nothing"), (late("a"), "late")],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ("answer", "weight", "kind"),
+    [
+        (good("a"), Weight.GOOD, "ok"),
+        (good("a"), Weight.SLOW, "late"),
+        (failed("a"), Weight.FAILED, "failure"),
+        (failed("a"), Weight.REFUSED, "nothing"),
+        (failed("a"), Weight.THROTTLED, "nothing"),
+        (refused("a"), Weight.NOTHING, "nothing"),
+        (late("a"), Weight.SLOW, "late"),
+    ],
+    ids=lambda value: value.value if isinstance(value, Weight) else "",
 )
-def test_each_answer_is_of_one_kind(answer: object, kind: str) -> None:
-    assert codec.kind(answer, judge(answer)) == kind  # type: ignore[arg-type] # answers
+def test_each_answer_is_of_one_kind(answer: Answer, weight: Weight, kind: str) -> None:
+    assert codec.kind(answer, weight) == kind
+
+
+@pytest.mark.parametrize("text", ["", "1 2 3", "1 2 3 4 5 six", "1 2 3 4 5 6 7"])
+def test_a_bin_of_another_version_is_left_out(text: str) -> None:
+    assert codec.read_bin(text) is None
 
 
 def test_what_is_written_is_one_line_of_ascii() -> None:

@@ -1,0 +1,87 @@
+"""What of a log counts for a circuit at a moment."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from breaker import usual
+from breaker.circuit.clock import CLOCK_SLACK_S
+from breaker.circuit.words import Cause, Circuit
+from breaker.log import BIN_S, Bin, Entry, Log, Weight, telling, wait_s, weigh
+from breaker.policy import Policy
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A target's answers to requests that began after its circuit's last move, each group in the order in which they
+    counted; entries that a clock, set back since, has put into the future are left out.
+    """
+
+    circuit: Circuit
+    log: Log
+    policy: Policy
+    now: float
+
+    @cached_property
+    def probes(self) -> list[Entry]:
+        """The probes that stand in a row."""
+        return self._telling(self.log.probes)
+
+    @cached_property
+    def reports(self) -> list[Entry]:
+        """The agents' reports that stand in a row."""
+        return self._telling(self.log.reports)
+
+    @cached_property
+    def asked(self) -> list[Entry]:
+        """All probes that say anything, those too of which too much was asked."""
+        said = (e for e in self._since(self.log.probes) if weigh(e, self.policy) is not Weight.NOTHING)
+        return sorted(said, key=lambda entry: entry.at)
+
+    @cached_property
+    def bins(self) -> list[Bin]:
+        """The ten-second counts of reports within the window."""
+        since = max(self.now - self.policy.rate_window_s, self.circuit.moved_at)
+        return [b for b in self.log.bins if since - BIN_S < b.start <= self.now + CLOCK_SLACK_S]
+
+    @property
+    def last_told(self) -> float:
+        """When a probe last said anything; the last move where none has since."""
+        return self.asked[-1].at if self.asked else self.circuit.moved_at
+
+    @cached_property
+    def evidence(self) -> float:
+        """How much the probes speak for a slump, 0.0 to `usual.ENOUGH`; at first all where one opened the circuit.
+
+        0.0 where too little is known of what is usual.
+        """
+        if not self.policy.slump or usual.limit_s(self.log.usual, self.policy) is None:
+            return 0.0  # nothing could ever speak against it either
+        return usual.evidence(self.log.usual, self.waits, self.policy, start=self._evidence_before)
+
+    @cached_property
+    def waits(self) -> list[float]:
+        """The first bytes of the probes that count, or how long each was silent."""
+        weights = (Weight.GOOD, Weight.SLOW)
+        found = (wait_s(e) for e in self.probes if weigh(e, self.policy) in weights)
+        return [wait for wait in found if wait is not None]
+
+    def sluggish(self, entry: Entry) -> bool:
+        """Whether an answer's first byte came much later than this target's usually do."""
+        wait = wait_s(entry)
+        return self.policy.slump and wait is not None and usual.sluggish(self.log.usual, wait, self.policy)
+
+    def fresh(self, entry: Entry) -> bool:
+        """Whether an entry counted so lately that it may still open a circuit."""
+        return self.now - entry.at <= self.policy.row_gap_s
+
+    @property
+    def _evidence_before(self) -> float:
+        slumped = self.circuit.open_until is not None and self.circuit.cause is Cause.SLUMP
+        return usual.ENOUGH if slumped else 0.0
+
+    def _since(self, entries: tuple[Entry, ...]) -> list[Entry]:
+        latest = self.now + CLOCK_SLACK_S
+        return [e for e in entries if e.began > self.circuit.moved_at and e.at <= latest]
+
+    def _telling(self, entries: tuple[Entry, ...]) -> list[Entry]:
+        return telling(self._since(entries), self.policy, self.circuit.moved_at)
