@@ -26,7 +26,7 @@ class Policy:
     wary_s: float = 60.0  # for this long after an unverified close, one bad answer opens again
     rate_share: float = 0.5  # this share of bad answers opens the circuit ...
     rate_answers: int = 10  # ... where there are at least so many: the last so many probes, or ...
-    rate_window_s: float = 120.0  # ... all answers within this long
+    rate_window_s: float = 120.0  # ... all answers within this long, counted in bins of ten seconds
     slump: bool = True  # whether a target that has become much slower than its usual is left
     slump_factor: float = 3.0  # so many times slower than usual is much slower
     throttled_row: int = 3  # this many probes in a row of which too much was asked open the circuit
@@ -82,7 +82,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "wary_s": (0, 3600),
     "rate_share": (0.01, 1),
     "rate_answers": (2, 32),
-    "rate_window_s": (0.1, 540),
+    "rate_window_s": (20, 540),
     "slump_factor": (1.2, 100),
     "throttled_row": (1, 16),
     "retry_after_min_s": (0, 3600),

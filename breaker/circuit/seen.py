@@ -6,7 +6,7 @@ from functools import cached_property
 from breaker import usual
 from breaker.circuit.clock import CLOCK_SLACK_S
 from breaker.circuit.words import Cause, Circuit
-from breaker.log import BIN_S, Bin, Entry, Log, Weight, telling, wait_s, weigh
+from breaker.log import Bin, Entry, Log, Weight, telling, wait_s, weigh
 from breaker.policy import Policy
 
 
@@ -39,9 +39,9 @@ class Seen:
 
     @cached_property
     def bins(self) -> list[Bin]:
-        """The ten-second counts of reports within the window."""
+        """The ten-second counts of reports that lie within the window and after the last move, whole ones only."""
         since = max(self.now - self.policy.rate_window_s, self.circuit.moved_at)
-        return [b for b in self.log.bins if since - BIN_S < b.start <= self.now + CLOCK_SLACK_S]
+        return [b for b in self.log.bins if since <= b.start <= self.now + CLOCK_SLACK_S]
 
     @property
     def last_told(self) -> float:
