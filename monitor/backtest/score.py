@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from breaker.circuit import Cause
 from breaker.log import Weight
@@ -30,9 +29,9 @@ class Score:
     """What a run came to.
 
     `bad` steps are slow, failed, refused or throttled; `spared` those of them that began while the circuit was open.
-    `good` ones are good by the rules, `diverted` those of them that would have gone elsewhere. `sluggish` are those
-    good ones that were several times slower than usual, `sluggish_spared` those of them that would have gone elsewhere.
-    What is neither bad nor good says nothing of the target.
+    `sluggish` ones came within the limit, but several times slower than usual; `sluggish_spared` would have gone
+    elsewhere. `good` are the others that are; `diverted` those of them that would have gone elsewhere. The rest says
+    nothing of the target.
     """
 
     steps: int
@@ -74,8 +73,8 @@ class Score:
 def score(run: Run) -> Score:
     """Count a run's steps and measure its spans."""
     bad = [step for step in run.steps if _bad(step)]
-    good = [step for step in run.steps if step.weight is Weight.GOOD]
-    sluggish = [step for step in good if step.sluggish]
+    sluggish = [step for step in run.steps if step.sluggish]
+    good = [step for step in run.steps if step.weight is Weight.GOOD and not step.sluggish]
     spans = tuple(_spans(run))
     return Score(
         steps=len(run.steps),
@@ -119,5 +118,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _median(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return median(found) if found else None
+    found = sorted(values)
+    if not found:
+        return None
+    return (found[len(found) // 2] + found[(len(found) - 1) // 2]) / 2

@@ -67,10 +67,15 @@ class Step:
             return None
         return self.seconds if self.first_byte_s is None else self.first_byte_s
 
+    @property
+    def waited_s(self) -> float:
+        """How long the asker waited for the first part, in vain or not."""
+        came_s = self.came_s
+        return self.seconds if came_s is None else came_s
+
     def late(self, slow_s: float) -> bool:
         """Whether the slow limit passed in silence."""
-        came_s = self.came_s
-        return (self.seconds if came_s is None else came_s) > slow_s
+        return self.waited_s > slow_s
 
     def late_part(self, name: str, slow_s: float) -> Answer:
         """What a probe reports of it when the slow limit has passed."""

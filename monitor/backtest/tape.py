@@ -1,14 +1,16 @@
 """Runs steps through the rules of the service, as probes' answers, each at the moment when it counts."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from breaker.answer import Answer, Part
-from breaker.circuit import Circuit, Move, due, next_due
-from breaker.log import Entry, Log, Weight, weigh
+from breaker.answer import Part
+from breaker.circuit import Circuit, Move, due, learnt, next_due
+from breaker.log import Entry, Log, Weight, wait_s, weigh
 from breaker.policy import Policy
+from breaker.usual import sluggish
 from breaker.verdict import judge
 from monitor.backtest.step import Step
 
@@ -29,7 +31,7 @@ class Made:
 class Played:
     """A step and what it came to. `out`: it began while the circuit was open, so an agent would have been elsewhere.
 
-    `sluggish`: far slower than the target's usual speed as it was known then.
+    `sluggish`: good, but several times slower than the target's usual speed as it was known then.
     """
 
     step: Step
@@ -53,8 +55,8 @@ class Run:
     end_s: float
 
 
-def run(steps: Iterable[Step], policy: Policy, *, passing: Callable[[int], None] = lambda _: None) -> Run:
-    """Play steps to a circuit that has never moved; `passing` hears how many have counted.
+def run(steps: Iterable[Step], policy: Policy, *, passing: Callable[[float], None] = lambda _: None) -> Run:
+    """Play steps to a circuit that has never moved; `passing` hears the share that is played.
 
     Raises ValueError where there are none.
     """
@@ -63,8 +65,9 @@ def run(steps: Iterable[Step], policy: Policy, *, passing: Callable[[int], None]
         raise ValueError("a backtest needs at least one step")
     began_s, end_s = rows[0].began_at_s, max(step.done_at_s for step in rows)
     tape = _Tape(policy, _shift(began_s))
-    for count, event in enumerate(sorted(_events(rows, policy))):
-        passing(count)
+    events = sorted(_events(rows, policy))
+    for count, event in enumerate(events):
+        passing(count / len(events))
         tape.play(event, rows[event.row])
     spans = tuple(open_spans(tape.made, end_s))
     return Run(moves=tuple(tape.made), open_spans=spans, steps=_played(tape, rows, spans), began_s=began_s, end_s=end_s)
@@ -104,8 +107,14 @@ def _shift(began_s: float) -> float:
 
 
 def _played(tape: "_Tape", rows: Sequence[Step], spans: Sequence[tuple[float, float]]) -> tuple[Played, ...]:
+    begins = [since for since, _ in spans]
+
+    def out(moment: float) -> bool:
+        place = bisect_right(begins, moment)
+        return place > 0 and moment < spans[place - 1][1]
+
     return tuple(
-        Played(step=step, weight=tape.weights[row], out=any(since <= step.began_at_s < until for since, until in spans))
+        Played(step=step, weight=tape.weights[row], out=out(step.began_at_s), sluggish=row in tape.sluggish)
         for row, step in enumerate(rows)
     )
 
@@ -117,47 +126,66 @@ class _Tape:
         self._policy = policy
         self._shift_s = shift_s
         self._circuit = Circuit()
-        self._probes: tuple[Entry, ...] = ()
+        self._log = Log()
         self._now = 0.0
         self.made: list[Made] = []
         self.weights: dict[int, Weight] = {}
+        self.sluggish: set[int] = set()
 
     def play(self, event: _Event, step: Step) -> None:
         """Let the clock come to the moment of a part, then let the part count."""
         now = event.at_s + self._shift_s
         self._let_pass(now)
         self._now = now
-        name = str(event.row)
-        answer = step.late_part(name, self._policy.slow_s) if event.part is Part.LATE else step.final_part(name)
-        entry = self._record(answer, now, step.began_at_s + self._shift_s, late=step.late(self._policy.slow_s))
-        self.weights[event.row] = weigh(entry, self._policy)
+        entry = self._entry(event, step)
+        self._weigh(event.row, entry)
+        self._record(entry)
+        self._learn(entry)
         self._settle()
 
     def _let_pass(self, until: float) -> None:
         """Make the moves that the clock alone decides."""
         while self._circuit.open_until is not None:
-            moment = next_due(self._circuit, self._log(), self._policy, self._now)
+            moment = next_due(self._circuit, self._log, self._policy, self._now)
             if moment is None or moment >= until:
                 return
             self._now = moment
             self._settle()
 
     def _settle(self) -> None:
-        while (move := due(self._circuit, self._log(), self._policy, self._now)) is not None:
+        while (move := due(self._circuit, self._log, self._policy, self._now)) is not None:
             self._circuit = move.circuit
             self.made.append(Made(at_s=round(move.at - self._shift_s, 6), move=move))
 
-    def _log(self) -> Log:
-        return Log(probes=self._probes)
-
-    def _record(self, answer: Answer, at: float, began: float, *, late: bool) -> Entry:
-        """Append an answer, or put the final part in its late part's place, as the store does."""
+    def _entry(self, event: _Event, step: Step) -> Entry:
+        name, slow_s = str(event.row), self._policy.slow_s
+        answer = step.late_part(name, slow_s) if event.part is Part.LATE else step.final_part(name)
         judgement = judge(answer)
-        entry = Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=at, began=began, late=late)
-        if answer.part is Part.LATE or not late:
-            self._probes = (*self._probes, entry)[-PROBES_KEPT:]
-            return entry
-        self._probes = tuple(
-            replace(entry, at=known.at) if known.answer.id == answer.id else known for known in self._probes
+        return Entry(
+            answer=answer,
+            verdict=judgement.verdict,
+            blame=judgement.blame,
+            at=self._now,
+            began=step.began_at_s + self._shift_s,
+            late=step.late(slow_s),
         )
-        return entry
+
+    def _weigh(self, row: int, entry: Entry) -> None:
+        """What a step is in the end is what its last part is."""
+        weight, wait = weigh(entry, self._policy), wait_s(entry)
+        self.weights[row] = weight
+        if weight is Weight.GOOD and wait is not None and sluggish(self._log.usual, wait, self._policy):
+            self.sluggish.add(row)
+
+    def _record(self, entry: Entry) -> None:
+        """Append an entry, or put a final part in its late part's place, as the store does."""
+        if entry.late and entry.answer.part is Part.FINAL:
+            merged = (replace(entry, at=e.at) if e.answer.id == entry.answer.id else e for e in self._log.probes)
+            self._log = replace(self._log, probes=tuple(merged))
+        else:
+            self._log = replace(self._log, probes=(*self._log.probes, entry)[-PROBES_KEPT:])
+
+    def _learn(self, entry: Entry) -> None:
+        usual = learnt(self._circuit, self._log, self._policy, entry, self._now)
+        if usual is not self._log.usual:
+            self._log = replace(self._log, usual=usual)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from breaker import __version__
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
-from monitor.cli import judging, remote
-from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UsageError
+from monitor.cli import backtesting, judging, remote
+from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UnreachableError, UsageError
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -55,7 +55,7 @@ def _code(error: FirstbyteError) -> int:
     match error:
         case UsageError() | DoorAddressError():
             return USAGE
-        case DoorGoneError():
+        case DoorGoneError() | UnreachableError():
             return UNREACHABLE
         case DoorRefusedError():  # a success that isn't ours comes from another service
             return UNREACHABLE if error.status < 400 else USAGE if error.status < 500 else BAD
@@ -120,6 +120,7 @@ def _add_local(add: Add) -> None:
     judge.add_argument("file", metavar="FILE", help="JSON Lines, or - for the standard input")
     judge.add_argument("--check", action="store_true", help="compare with what the lines expect, and show the misses")
     judge.add_argument("--config", metavar="FILE", help="a configuration with phrases of your own")
+    _add_backtest(add)
     simulate = add("simulate", "Run simulated providers that misbehave on request.", _service("simulate"))
     simulate.add_argument("targets", nargs="*", metavar="TARGET", help="provider/model, or provider/model=BEHAVIOUR")
     simulate.add_argument("--host", default="127.0.0.1")
@@ -127,6 +128,21 @@ def _add_local(add: Add) -> None:
     simulate.add_argument("--speed", type=float, default=1.0, help="divides every delay (default: 1)")
     version = add("version", "Say which version this is.", remote.version)
     _json(version)
+
+
+def _add_backtest(add: Add) -> None:
+    line = "Run recorded answers through the rules, and say what they would have done."
+    backtest = add("backtest", line, backtesting.backtest)
+    backtest.add_argument(
+        "traces", nargs="+", metavar="TRACE", help="CSV, - for the standard input, or Prometheus's URL"
+    )
+    backtest.add_argument("--policy", metavar="FILE", help="YAML with a policy (default: the rules' defaults)")
+    backtest.add_argument("--compare", metavar="FILE", help="YAML with a second policy to show beside the first")
+    backtest.add_argument("--plot", metavar="FILE.png", help="draw latency over time, with the open spans shaded")
+    backtest.add_argument("--target", action="append", help="of Prometheus's: provider/model (default: all)")
+    since = f"of Prometheus's: how far back, such as 12h or 30d (default: {backtesting.DEFAULT_SINCE})"
+    backtest.add_argument("--since", metavar="TIME", help=since)
+    _json(backtest)
 
 
 def _add_remote(add: Add) -> None:

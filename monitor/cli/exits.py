@@ -13,5 +13,9 @@ class OutputError(FirstbyteError):
     """What a command says can't be written anywhere."""
 
 
+class UnreachableError(FirstbyteError):
+    """What the command asks isn't reachable; the message names its address."""
+
+
 class UsageError(FirstbyteError):
     """The command was called in a way that can't work; the message names the remedy."""

@@ -11,10 +11,11 @@ from monitor.config.environment import check_data, data_folder, find, overrides
 from monitor.config.faults import ConfigError, Fault, Faults, Place
 from monitor.config.keys import ROOT
 from monitor.config.phrases import known_phrases
+from monitor.config.policies import policy_in
 from monitor.config.starter import starter
 from monitor.settings import Settings
 
-__all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load", "phrases_in", "starter"]
+__all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load", "phrases_in", "policy_in", "starter"]
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
