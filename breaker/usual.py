@@ -88,7 +88,7 @@ def limit_s(usual: Usual, policy: Policy) -> float | None:
 def sluggish(usual: Usual, first_byte_s: float, policy: Policy) -> bool:
     """Whether a first byte is so late that it speaks for a slump."""
     gains = _gains_of(usual, policy)
-    return bool(gains) and gains[_bin(first_byte_s)] > 0
+    return bool(gains) and gains[bisect_left(_EDGES, first_byte_s)] > 0
 
 
 def evidence(usual: Usual, first_bytes: Iterable[float], policy: Policy, *, start: float = 0.0) -> float:
@@ -96,7 +96,11 @@ def evidence(usual: Usual, first_bytes: Iterable[float], policy: Policy, *, star
     found = min(max(start, 0.0), ENOUGH)
     if gains := _gains_of(usual, policy):
         for first_byte_s in first_bytes:
-            found = min(max(found + gains[_bin(first_byte_s)], 0.0), ENOUGH)
+            found += gains[bisect_left(_EDGES, first_byte_s)]
+            if found < 0.0:
+                found = 0.0
+            elif found > ENOUGH:
+                found = ENOUGH
     return found
 
 
@@ -217,7 +221,8 @@ def _gains(weights: tuple[float, ...], factor: float) -> tuple[float, ...]:
     slower = [_later(usually, round(n * third)) for n in (3, 4, 5)]
     slumped = [sum(later) / len(later) if i >= worth_it else 0.0 for i, later in enumerate(zip(*slower, strict=True))]
     in_a_slump = [_SPARED * a + (1 - _SPARED) * b for a, b in zip(healthy, slumped, strict=True)]
-    return tuple(min(max(log(odds), -_MOST_GAIN), _MOST_GAIN) for odds in _rising(in_a_slump, healthy))
+    gains = [min(max(log(odds), -_MOST_GAIN), _MOST_GAIN) for odds in _rising(in_a_slump, healthy)]
+    return (*gains, gains[-1])  # one more for what comes after the last bin's end
 
 
 def _likely(weights: Sequence[float], total: float) -> list[float]:
