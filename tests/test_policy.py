@@ -35,6 +35,7 @@ def test_no_number_is_a_flaw() -> None:
     [
         pytest.param(Policy(slow_s=120.0, silence_s=120.0), "slow_s", id="given up before it is slow"),
         pytest.param(Policy(half_open_s=200.0), "half_open_s", id="a good probe stale before the next"),
+        pytest.param(Policy(hold_growth=2.0, hold_max_s=599.0), "hold_max_s", id="a hold that could never grow"),
         pytest.param(Policy(jitter_s=60.0), "jitter_s", id="as much jitter as interval"),
         pytest.param(Policy(confirm_s=151.0), "confirm_s", id="confirmed too late for a row"),
         pytest.param(

@@ -307,10 +307,10 @@ def test_an_open_circuit_stays_open_no_longer_in_a_store_whose_clock_is_behind()
 def test_a_forgotten_hold_by_hand_is_put_back() -> None:
     held = hold(CLOSED, 100.0, opened=True, who="ann", why="deploy", until=400.0).circuit
 
-    back = restored(held, Circuit(epoch="new", generation=9), now=200.0)
+    back = restored(held, Circuit(epoch="new", generation=1), now=200.0)
 
     assert back is not None
-    assert (back.epoch, back.generation, back.held, back.open_until) == ("new", 10, held.held, None)
+    assert (back.epoch, back.generation, back.held, back.open_until) == ("new", held.generation + 1, held.held, None)
 
 
 @pytest.mark.parametrize(
@@ -318,6 +318,7 @@ def test_a_forgotten_hold_by_hand_is_put_back() -> None:
     [
         pytest.param(OPEN, replace(CLOSED, generation=9), 1200.0, id="it has moved on in the same epoch"),
         pytest.param(OPEN, replace(OPEN, epoch="new"), 1200.0, id="the store knows an open circuit of its own"),
+        pytest.param(OPEN, Circuit(epoch="new", generation=6), 1200.0, id="somebody put it back, and it has moved on"),
         pytest.param(OPEN, Circuit(), 1600.0, id="the hold is over"),
         pytest.param(CLOSED, Circuit(), 1200.0, id="closed is nothing to put back"),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from breaker.circuit import Cause, State, due, learnt
 from breaker.log import Entry, Log
-from breaker.usual import ENOUGH, UNKNOWN
+from breaker.usual import ENOUGH, UNKNOWN, typical_s
 from tests.circuit.made import CLOSED, POLICY, agents, moved, opened, usual_of, waited
 from tests.entries import entry, failed, good, probes, silent
 
@@ -25,7 +25,8 @@ def test_a_target_that_stays_several_times_slower_than_usual_is_left() -> None:
 
     assert (move.cause, move.circuit.open_until) == (Cause.SLUMP, 600.0)
     assert move.why.startswith(
-        "first bytes come far later than this target's usual 3.9 s, now 20.0 s in the median: 4 more, 20.0 s (probe), "
+        f"first bytes come far later than this target's usual {typical_s(USUAL):.1f} s, now 20.0 s in the median: "
+        "4 more, 20.0 s (probe), "
     )
     assert [m.what for m in move.measures] == ["slump_factor", "evidence"]
     assert 4.5 < move.measures[0].value < 5.5
