@@ -80,7 +80,7 @@ def typical_s(usual: Usual) -> float | None:
 
 
 def limit_s(usual: Usual, policy: Policy) -> float | None:
-    """A first byte above this is sluggish: it speaks for a slump. None where too little is known, or none would be."""
+    """A first byte above this is sluggish: it speaks for a slump. None where too little is known."""
     gains = _gains_of(usual, policy)
     return next((_EDGES[i - 1] for i, gain in enumerate(gains) if gain > 0), None)
 
@@ -179,7 +179,7 @@ def _with(weights: tuple[float, ...], places: Iterable[int], weight: float) -> t
     more = list(weights) or [0.0] * _BINS
     for place in places:
         more[place] = round(more[place] + weight, 4)
-    return tuple(more)
+    return tuple(more) if any(more) else ()
 
 
 def _aged(usual: Usual, at: float) -> Usual:
