@@ -28,6 +28,10 @@ REFRESH_S = 1.0
 STALE_AFTER_S = 2.5
 # Answers that wait for a store that is gone.
 MAX_WAITING = 10_000
+# Moves that may have been made without a reply; more wouldn't come together while a store is gone.
+_MAX_UNSURE = 1000
+# Whoever finds that another was faster looks again and judges anew, this often at most.
+_TRIES = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,6 +115,8 @@ class Switchboard:
         self._read_at: float | None = None  # monotonic, as is the next
         self._looked_at: float | None = None
         self._waiting: deque[_Waiting] = deque()
+        self._unsure: deque[tuple[str, Move]] = deque(maxlen=_MAX_UNSURE)
+        self._resting: deque[str] = deque(self._targets)  # whose turn it is to be looked at
         self.dropped = 0
         self.woken = asyncio.Event()  # set whenever a circuit has moved here or elsewhere
 
@@ -190,9 +196,13 @@ class Switchboard:
             return None
 
     async def settle(self) -> float | None:
-        """Make the moves that the clock alone decides; gives the seconds until the next one, None if there is none."""
+        """Make the moves that the clock alone decides; gives the seconds until the next one, None if there is none.
+
+        One more target each time is looked at in turn: whoever counted its last answer may have died before it moved.
+        """
+        self._resting.rotate(-1)
         restless = [name for name, c in self._circuits.items() if c.open_until is not None or c.held]
-        moments = [await self._settle_one(name) for name in restless]
+        moments = [await self._settle_one(name) for name in dict.fromkeys([*restless, *list(self._resting)[:1]])]
         return min((m - self.now() for m in moments if m is not None), default=None)
 
     # By hand
@@ -230,6 +240,7 @@ class Switchboard:
         for name, circuit in found.items():
             if self._circuits.get(name) is known.get(name):  # else it moved while we read, and what we read is old
                 await self._adopt(name, circuit, now)
+        await self._make_sure()
         await self._send_waiting()
 
     async def look_again(self) -> None:
@@ -237,11 +248,14 @@ class Switchboard:
         if self._looked_at is not None and time.monotonic() - self._looked_at < REFRESH_S:
             return
         self._looked_at = time.monotonic()
-        try:
-            for name in self._targets:
-                self._logs[name] = (await self._store.look(name)).log
-        except StoreGoneError as error:
-            _log.warning("store gone, showing what was last known: %s", error)
+        for name in self._targets:
+            try:
+                self._logs[name] = (await self._look(name)).log
+            except StoreGoneError as error:
+                _log.warning("store gone, showing what was last known: %s", error)
+                return
+            except StoreError as error:
+                _log.warning("showing what was last known of %s: %s", name, error)
 
     async def follow(self) -> None:
         """Take over each announced move, until the connection breaks; then the caller calls again."""
@@ -293,39 +307,86 @@ class Switchboard:
         usual = circuits.learnt(reading.circuit, log, self._policies[target], entry, reading.now)
         if usual is log.usual:
             return reading
-        await self._store.learn(target, usual)
+        try:
+            await self._store.learn(target, usual)
+        except StoreError as error:  # a lesson lost is no answer lost
+            _log.warning("what is usual of %s is known here alone: %s", target, error)
         return replace(reading, log=replace(log, usual=usual))
+
+    async def _look(self, target: str) -> Reading:
+        return self._remembered(target, await self._store.look(target))
 
     async def _make_due(self, target: str, reading: Reading) -> Move | None:
         """The move that is due, if we were the one to make it; whoever calls announces it."""
-        if self.self_suspect_s() is not None:
-            self._blind_until = reading.now
-            return None
-        policy, blind = self._policies[target], self._blind_until
-        move = circuits.due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
-        return None if move is None else await self._apply(target, move, reading.circuit)
+        for _ in range(_TRIES):
+            if self.self_suspect_s() is not None:
+                self._blind_until = reading.now
+                return None
+            reading = await self._whole(target, reading)
+            policy, blind = self._policies[target], self._blind_until
+            move = circuits.due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
+            if move is None or (made := await self._apply(target, move, reading.circuit)) is not None:
+                return move and made
+            reading = await self._look(target)  # another moved it, perhaps for a reason that leaves ours as it was
+        return None
+
+    async def _whole(self, target: str, reading: Reading) -> Reading:
+        """The reading, with what the store has forgotten and is known here put back: else it'd be judged without."""
+        known = self._circuits.get(target)
+        back = circuits.restored(known, reading.circuit, reading.now) if known else None
+        if back is None:
+            return reading
+        made = await self._put_back(target, reading.circuit, back, reading.now)
+        return replace(reading, circuit=made.circuit) if made else await self._look(target)
 
     async def _apply(self, target: str, move: Move, judged: Circuit) -> Move | None:
         """The move as it was made; None if another was faster."""
-        made = await self._store.apply(target, move, judged)
+        try:
+            made = await self._store.apply(target, move, judged)
+        except StoreGoneError:
+            self._unsure.append((target, move))
+            raise
         if made is not None:
             self._take(target, made.circuit)
         return made
+
+    async def _make_sure(self) -> None:
+        """Announce the moves that were made though no reply came; the ledger knows them."""
+        while self._unsure:
+            target, move = self._unsure[0]
+            try:
+                ledger = await self._store.moves(target, _MAX_UNSURE)
+            except StoreGoneError:
+                raise
+            except StoreError as error:
+                _log.warning("nobody is told of a move of %s: %s", target, error)
+                ledger = []
+            self._unsure.popleft()
+            for made in (m for m in ledger if replace(m, circuit=replace(m.circuit, epoch=move.circuit.epoch)) == move):
+                self._take(target, made.circuit)
+                self._announce(target, made)
 
     def _announce(self, target: str, move: Move) -> None:
         _tell(self._listeners.moved, target, move)
 
     async def _settle_one(self, name: str) -> float | None:
-        reading = await self._store.look(name)
-        if (move := await self._make_due(name, reading)) is not None:
+        try:
+            reading = await self._look(name)
+            move = await self._make_due(name, reading)
+        except StoreGoneError:
+            raise
+        except StoreError as error:  # it concerns this target alone
+            _log.warning("the circuit of %s can't be read: %s", name, error)
+            return None
+        if move is not None:
             self._announce(name, move)
             reading = replace(reading, circuit=move.circuit)
         policy, blind = self._policies[name], self._blind_until
         return circuits.next_due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
 
     async def _by_hand(self, target: str, wanted: Callable[[Reading], Move | None]) -> Move | None:
-        for _ in range(5):
-            reading = await self._store.look(target)
+        for _ in range(_TRIES):
+            reading = await self._whole(target, await self._look(target))
             move = wanted(reading)
             if move is None:
                 return None
@@ -351,7 +412,7 @@ class Switchboard:
             self._circuits[name] = found
             self.woken.set()
 
-    async def _put_back(self, name: str, found: Circuit, back: Circuit, now: float) -> None:
+    async def _put_back(self, name: str, found: Circuit, back: Circuit, now: float) -> Move | None:
         move = Move(
             at=now,
             before=circuits.state(found, now),
@@ -360,8 +421,16 @@ class Switchboard:
             why="the store had forgotten this circuit; put back with its old end",
             circuit=back,
         )
-        if (made := await self._apply(name, move, found)) is not None:
+        try:
+            made = await self._apply(name, move, found)
+        except StoreGoneError:
+            raise
+        except StoreError as error:  # it concerns this target alone
+            _log.warning("the circuit of %s can't be put back: %s", name, error)
+            return None
+        if made is not None:
             self._announce(name, made)
+        return made
 
     def _wait(self, answer: Answer, *, tried: bool) -> None:
         if len(self._waiting) >= MAX_WAITING:

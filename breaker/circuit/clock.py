@@ -49,9 +49,11 @@ def ahead_s(circuit: Circuit, now: float) -> float:
 def restored(known: Circuit, found: Circuit, now: float) -> Circuit | None:
     """What to put into a store that has forgotten a circuit that is still open or held; None where nothing is lost.
 
-    `found` is what the store says now. The old end stays: a loss never lengthens a hold.
+    `found` is what the store says now. The old end stays: a loss never lengthens a hold. One that has moved more often
+    than is known here was put back by somebody who knew more, and has gone on since.
     """
-    older = found.epoch != known.epoch or found.generation < known.generation
+    anew = found.epoch != known.epoch
+    older = found.generation <= known.generation if anew else found.generation < known.generation
     known = shifted(known, now)  # a store that takes another's place may have a clock further behind
     forgotten = older and found.open_until is None and found.held is None
     held = known.held if known.held and now < known.held.until else None
@@ -62,7 +64,7 @@ def restored(known: Circuit, found: Circuit, now: float) -> Circuit | None:
         found,
         generation=max(found.generation, known.generation) + 1,
         cause=known.cause if still_open else found.cause,
-        moved_at=min(known.moved_at, now) if still_open else found.moved_at,
+        moved_at=min(known.moved_at if still_open else max(known.moved_at, found.moved_at), now),
         open_until=known.open_until if still_open else None,
         held=held,
         hold_s=known.hold_s,

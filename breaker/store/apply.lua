@@ -1,7 +1,7 @@
 -- Makes a move of one circuit if it is still the one that was judged, notes it in the ledger and announces it.
 --
 -- KEYS   one hash tag: 1 circuit (hash)  2 moves (list, newest first)
--- ARGV   1 the judged epoch, empty for a circuit that wasn't there    2 the judged generation
+-- ARGV   1 the judged epoch, empty for a circuit that wasn't there, or was damaged    2 the judged generation
 --        3 seconds that both keys may lie untouched before they are garbage
 --        4 the move, written as JSON    5 the channel    6 the announcement, written as JSON
 --        7 and on: the circuit's fields, each name with its value
@@ -9,10 +9,11 @@
 
 local LEDGER = 200
 
-local found = redis.call('HMGET', KEYS[1], 'epoch', 'generation')
-if (found[1] or '') ~= ARGV[1] or (found[2] or '0') ~= ARGV[2] then
+local found = read_circuit(KEYS[1]) or { '', '0' }
+if found[1] ~= ARGV[1] or found[2] ~= ARGV[2] then
   return 0
 end
+redis.call('LLEN', KEYS[2]) -- what isn't a list stops it here
 
 -- From here on it only writes.
 

@@ -5,6 +5,7 @@ out.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
@@ -19,6 +20,10 @@ CIRCUIT_FIELDS = ("epoch", "generation", "cause", "moved_at", "open_until", "hel
 
 _FACTS = frozenset(field.name for field in fields(Answer))
 _CAUSES = frozenset(Cause)
+# The scripts read a circuit by the same rules: one that only one of both could read could never be moved.
+_COUNT = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
+_MOMENT = re.compile(r"-?\d[\d.e+-]*", re.ASCII)
+_MOST = 1e12
 _UNREADABLE = (BadFactError, KeyError, TypeError, ValueError, AttributeError)
 
 
@@ -39,19 +44,21 @@ def write_circuit(circuit: Circuit) -> dict[str, str]:
 
 
 def read_circuit(values: Sequence[str | None]) -> Circuit:
-    """The circuit behind the values of CIRCUIT_FIELDS; one that has never moved where they are missing or damaged."""
+    """The circuit behind the values of CIRCUIT_FIELDS; one without an epoch where any is missing or damaged."""
     if len(values) != len(CIRCUIT_FIELDS) or None in values:
         return Circuit()
     epoch, generation, cause, moved_at, open_until, held, hold_s = (str(value) for value in values)
+    if not epoch or not _COUNT.fullmatch(generation):
+        return Circuit()
     try:
         return Circuit(
             epoch=epoch,
             generation=int(generation),
             cause=Cause(cause) if cause in _CAUSES else None,
-            moved_at=float(moved_at),
-            open_until=float(open_until) if open_until else None,
+            moved_at=_moment(moved_at),
+            open_until=_moment(open_until) if open_until else None,
             held=_read_held(json.loads(held)) if held else None,
-            hold_s=float(hold_s),
+            hold_s=_moment(hold_s),
         )
     except _UNREADABLE:
         return Circuit()
@@ -157,14 +164,25 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+def _moment(text: str) -> float:
+    if not _MOMENT.fullmatch(text):
+        raise ValueError(text)
+    return _bounded(float(text))
+
+
+def _bounded(value: float) -> float:
+    """Raises ValueError where it isn't a time, and for NaN."""
+    if not abs(value) < _MOST:
+        raise ValueError(value)
+    return value
+
+
 def _read_held(said: Mapping[str, object]) -> Held:
-    return Held(
-        opened=bool(said["opened"]),
-        who=str(said["who"]),
-        why=str(said["why"]),
-        since=_number(said["since"]),
-        until=_number(said["until"]),
-    )
+    opened, who, why = said["opened"], said["who"], said["why"]
+    if not (isinstance(opened, bool) and isinstance(who, str) and isinstance(why, str)):
+        raise TypeError("a hold without who, why or which way")
+    since, until = _bounded(_number(said["since"])), _bounded(_number(said["until"]))
+    return Held(opened=opened, who=who, why=why, since=since, until=until)
 
 
 def _read_circuit_object(said: Mapping[str, str]) -> Circuit:
@@ -198,6 +216,6 @@ def _read_entry_object(said: Mapping[str, object]) -> Entry:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     raise TypeError(f"{type(value).__name__} where a number was expected")

@@ -47,7 +47,7 @@ class Store(Protocol):
         ...
 
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
-        """All circuits in one round trip, and the store's time."""
+        """All circuits in one round trip, and the store's time; those whose keys are of another kind are left out."""
         ...
 
     async def moves(self, target: str, limit: int) -> list[Move]:

@@ -11,6 +11,7 @@
 --
 -- A bin is "start kept ok failure nothing late": seconds since 1970, reports kept one by one, reports of each kind.
 -- A report is counted in the bin of the moment at which it counted; what began before the last move, as nothing.
+-- Where the circuit is lost but not its log, what counted before moves nothing: it may have moved the lost one.
 
 local GARBAGE_S, DAY_S = 30 * 86400, 86400
 local LENGTH = { probe = 32, report = 64 }
@@ -64,16 +65,25 @@ else
   known = final_known or (place and kind_of(entries[place]) ~= 'late')
 end
 
-local circuit = redis.call('HMGET', KEYS[1], 'epoch', 'generation', 'cause', 'moved_at', 'open_until', 'held',
-  'hold_s')
-local whole = true
-for i = 1, 7 do
-  whole = whole and circuit[i]
+-- The last moment at which something counted; now at most, since the clock may have been set back.
+local function newest()
+  local at_us = 0
+  for _, entries in pairs(kept) do
+    for _, entry in ipairs(entries) do
+      at_us = math.max(at_us, (tonumber(string.match(entry, '"at":([%d.]+)')) or 0) * 1000000)
+    end
+  end
+  return seconds(math.min(math.ceil(at_us), now_us))
 end
+
+local circuit = read_circuit(KEYS[1])
+local lost = not circuit
+circuit = circuit or { epoch, '0', '', newest(), '', '', '0' }
 
 -- What the answer becomes: the second part of an entry, a new entry, or a number in a bin.
 local merges = not known and place
-local bins = redis.call('LRANGE', KEYS[5], 0, -1)
+local bins = lost and {} or redis.call('LRANGE', KEYS[5], 0, -1)
+local usual = redis.call('GET', KEYS[6])
 local appends, bin, bin_place = false, nil, nil
 if not known and not place and not late_known then
   appends = true
@@ -115,10 +125,11 @@ end
 
 -- From here on it only writes.
 
-if not whole then
-  circuit = { epoch, '0', '', '0', '', '', '0' }
-  redis.call('HSET', KEYS[1], 'epoch', epoch, 'generation', '0', 'cause', '', 'moved_at', '0',
-    'open_until', '', 'held', '', 'hold_s', '0')
+if lost then
+  for i = 1, #FIELDS do
+    redis.call('HSET', KEYS[1], FIELDS[i], circuit[i])
+  end
+  redis.call('DEL', KEYS[5])
 end
 if not known then
   if merges then
@@ -147,4 +158,4 @@ refresh(KEYS[1])
 if #entries > LENGTH[source] then
   table.remove(entries, 1)
 end
-return { known and 0 or 1, seconds(now_us), circuit, kept[KEYS[2]], kept[KEYS[3]], bins, redis.call('GET', KEYS[6]) }
+return { known and 0 or 1, seconds(now_us), circuit, kept[KEYS[2]], kept[KEYS[3]], bins, usual }

@@ -6,10 +6,10 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from redis.asyncio import Redis
-from redis.asyncio.client import PubSub
+from redis.asyncio.client import Pipeline, PubSub
 from redis.exceptions import RedisError
 
 from breaker.answer import Answer
@@ -56,7 +56,7 @@ class RedisStore:
         self._calls = asyncio.Semaphore(_CALLS)
         self._failures = 0
         self._last_failure = ""
-        self._told_unreadable = False
+        self._told: set[str] = set()
         self.place = place  # where the server is, as an error may show it
 
     @classmethod
@@ -105,8 +105,9 @@ class RedisStore:
         pipe.get(usual_key)
         pipe.time()
         circuit, probes, reports, bins, usual, time = await self._ask(pipe.execute)
-        log = self._read_log(probes, reports, bins, usual)
-        return Reading(circuit=codec.read_circuit(circuit), log=log, now=_seconds(time))
+        log, now = self._read_log(probes, reports, bins, usual), _seconds(time)
+        found = codec.read_circuit(circuit)
+        return Reading(circuit=found, log=log, now=now) if found.epoch else _lost(log, now)
 
     async def apply(self, target: str, move: Move, judged: Circuit) -> Move | None:
         """Make a move if the circuit is still the judged one, and announce it; gives the move as it was made."""
@@ -129,8 +130,13 @@ class RedisStore:
         for target in targets:
             pipe.hmget(*_keys(target, "circuit"), *codec.CIRCUIT_FIELDS)
         pipe.time()
-        *found, time = await self._ask(pipe.execute)
-        return {name: codec.read_circuit(fields) for name, fields in zip(targets, found, strict=True)}, _seconds(time)
+        *found, time = await self._ask(lambda: self._each(pipe))
+        whole = {
+            name: fields for name, fields in zip(targets, found, strict=True) if not isinstance(fields, RedisError)
+        }
+        if len(whole) < len(targets):
+            self._tell_once("%d of %d circuits lie under keys of another kind", len(targets) - len(whole), len(targets))
+        return {name: codec.read_circuit(fields) for name, fields in whole.items()}, _seconds(time)
 
     async def moves(self, target: str, limit: int) -> list[Move]:
         """The newest moves of a target, newest first."""
@@ -189,6 +195,14 @@ class RedisStore:
             except (RedisError, OSError, TimeoutError) as error:
                 raise self._noted(error) from None
 
+    async def _each(self, pipe: Pipeline) -> list[Any]:
+        """The replies; among them the errors that concern one command alone."""
+        replies: list[Any] = await pipe.execute(raise_on_error=False)
+        for said in [*(r for r in replies if _gone(r, self.place)), *replies[-1:]]:
+            if isinstance(said, RedisError):
+                raise said
+        return replies
+
     def _noted(self, error: Exception) -> StoreError:
         trouble = translated(error, self.place)
         if isinstance(trouble, StoreGoneError):
@@ -217,19 +231,30 @@ class RedisStore:
     def _readable(self, found: Sequence[_T | None]) -> list[_T]:
         """What could be read; the first time that something couldn't, it is said."""
         readable = [one for one in found if one is not None]
-        if len(readable) < len(found) and not self._told_unreadable:
-            self._told_unreadable = True
-            _log.warning(
-                "%d of %d lines in the store are another version's and are left out",
-                len(found) - len(readable),
-                len(found),
-            )
+        if len(readable) < len(found):
+            missing = len(found) - len(readable)
+            self._tell_once("%d of %d lines in the store are another version's and are left out", missing, len(found))
         return readable
+
+    def _tell_once(self, words: str, *numbers: int) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            _log.warning(words, *numbers)
 
 
 def _keys(target: str, *names: str) -> list[str]:
     """The keys of a target; what stands in braces decides the cluster's slot."""
     return [f"firstbyte:{{{target}}}:{name}" for name in names]
+
+
+def _gone(said: object, place: str) -> bool:
+    return isinstance(said, RedisError) and isinstance(translated(said, place), StoreGoneError)
+
+
+def _lost(log: Log, now: float) -> Reading:
+    """A circuit that isn't there: where its log still is, what counted before may have moved it, and moves nothing."""
+    moved_at = min(max((entry.at for entry in (*log.probes, *log.reports)), default=0.0), now)
+    return Reading(circuit=Circuit(moved_at=moved_at), log=replace(log, bins=()), now=now)
 
 
 def _nonce() -> str:

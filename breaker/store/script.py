@@ -9,10 +9,13 @@ from redis.exceptions import NoScriptError
 
 
 class Script:
-    """A script of this package; the server keeps its text after the first call, until it restarts."""
+    """A script of this package, made of one or more files; the server keeps its text after the first call, until it
+    restarts.
+    """
 
-    def __init__(self, name: str) -> None:
-        self._text = files("breaker.store").joinpath(f"{name}.lua").read_text(encoding="utf-8")
+    def __init__(self, *names: str) -> None:
+        folder = files("breaker.store")
+        self._text = "\n".join(folder.joinpath(f"{name}.lua").read_text(encoding="utf-8") for name in names)
         # The protocol's own name for a script, not a matter of security.
         self._digest = hashlib.sha1(self._text.encode(), usedforsecurity=False).hexdigest()
 
@@ -28,5 +31,5 @@ async def _send(server: Redis, *words: str | int) -> object:
     return await server.execute_command(*words)  # type: ignore[no-untyped-call] # redis-py leaves it untyped
 
 
-RECORD = Script("record")
-APPLY = Script("apply")
+RECORD = Script("circuit", "record")
+APPLY = Script("circuit", "apply")

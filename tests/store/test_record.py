@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 
 from breaker.answer import Answer, Source
-from breaker.circuit import Circuit
+from breaker.circuit import Circuit, due, hold
+from breaker.errors import StoreError
+from breaker.policy import Policy
+from breaker.store.codec import CIRCUIT_FIELDS
 from breaker.store.redis import RedisStore
 from breaker.verdict import Verdict
 from tests.store.answers import TARGET, failed, good, late, names, probe, record, refused
@@ -213,6 +216,7 @@ async def test_a_late_part_after_a_final_one_that_was_only_counted_is_dropped(st
 
 
 async def test_bins_are_bounded_to_sixty(store: RedisStore, server: StoreServer) -> None:
+    await record(store, probe("first"))
     with server.raw() as raw:
         raw.rpush(key("bins"), *(f"{start} 1 1 0 0 0" for start in range(0, 600, 10)))
 
@@ -245,16 +249,88 @@ async def test_the_first_answer_makes_the_circuit_and_its_epoch_stays(store: Red
     assert second.circuit == first.circuit
 
 
-@pytest.mark.parametrize("loss", ["epoch", "generation", "open_until", "moved_at", "held", "cause"])
-async def test_a_damaged_circuit_is_a_lost_one(store: RedisStore, server: StoreServer, loss: str) -> None:
-    first = await record(store, good("a"))
-    with server.raw() as raw:
-        raw.hdel(key("circuit"), loss)
+DAMAGE: list[tuple[str, str | None]] = [
+    *((name, None) for name in CIRCUIT_FIELDS),
+    ("epoch", ""),
+    ("generation", "007"),
+    ("generation", "-1"),
+    ("moved_at", "nan"),
+    ("moved_at", "0x10"),
+    ("open_until", "soon"),
+    ("open_until", "1e999"),
+    ("hold_s", ""),
+    ("held", "{}"),
+    ("held", '{"opened":1,"who":"a","why":"b","since":1.0,"until":2.0}'),
+    ("held", '{"opened":true,"who":"a","why":"b","since":true,"until":2.0}'),
+    ("held", '{"opened":true,"who":"a","why":"b","since":1.0,"until":NaN}'),
+]
 
-    assert (await store.look(TARGET)).circuit == Circuit()
+
+def damage(server: StoreServer, field: str, value: str | None) -> None:
+    """Take a circuit's field away, or write nonsense there."""
+    with server.raw() as raw:
+        raw.hset(key("circuit"), field, value) if value is not None else raw.hdel(key("circuit"), field)
+
+
+@pytest.mark.parametrize(("field", "value"), DAMAGE)
+async def test_a_damaged_circuit_is_a_lost_one(
+    store: RedisStore, server: StoreServer, field: str, value: str | None
+) -> None:
+    first = await record(store, good("a"))
+    damage(server, field, value)
+
+    assert (await store.circuits([TARGET]))[0] == {TARGET: Circuit()}
+    assert (await store.look(TARGET)).circuit.epoch == ""
     anew = await record(store, good("b"))
 
     assert anew.circuit.epoch not in ("", first.circuit.epoch)
+
+
+@pytest.mark.parametrize(("field", "value"), DAMAGE)
+async def test_a_damaged_circuit_can_be_moved(
+    store: RedisStore, server: StoreServer, field: str, value: str | None
+) -> None:
+    await record(store, good("a"))
+    damage(server, field, value)
+    found = await store.look(TARGET)
+
+    wanted = hold(found.circuit, found.now, opened=True, who="ann", why="trial", until=found.now + 60)
+    made = await store.apply(TARGET, wanted, found.circuit)
+
+    assert made is not None
+    assert (await store.look(TARGET)).circuit == made.circuit
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["gone", "damaged"])
+async def test_what_may_have_moved_a_lost_circuit_moves_no_new_one(
+    store: RedisStore, server: StoreServer, lost: bool
+) -> None:
+    await record(store, failed("a"), failed("b"))
+    with server.raw() as raw:
+        raw.delete(key("circuit")) if lost else raw.hset(key("circuit"), "moved_at", "long ago")
+
+    looked = await store.look(TARGET)
+    told = await record(store, failed("c", seconds=0.0))
+
+    for reading in (looked, told):
+        assert reading.circuit.moved_at >= max(entry.at for entry in looked.log.reports)
+    assert (looked.log.bins, sum(one.failure for one in told.log.bins)) == ((), 1)
+    assert due(looked.circuit, looked.log, Policy(), looked.now) is None
+    assert due(told.circuit, told.log, Policy(), told.now) is None
+    again = await record(store, failed("d", seconds=0.0))
+    assert due(again.circuit, again.log, Policy(), again.now) is not None
+
+
+async def test_a_usual_speed_of_another_kind_refuses_an_answer_before_anything_of_it_is_written(
+    store: RedisStore, server: StoreServer
+) -> None:
+    with server.raw() as raw:
+        raw.rpush(key("usual"), "mine")
+
+        with pytest.raises(StoreError):
+            await record(store, good("a"))
+
+        assert raw.keys() == [key("usual")]
 
 
 async def test_garbage_goes_after_thirty_days(store: RedisStore, server: StoreServer) -> None:
