@@ -79,6 +79,11 @@ def test_a_sluggish_probe_after_the_hold_opens_another() -> None:
     assert (move.before, move.after, move.cause) == (State.HALF_OPEN, State.OPEN, Cause.SLUMP)
 
 
+@pytest.mark.parametrize("cause", [Cause.SLUMP, Cause.SLOW])
+def test_a_slow_probe_after_the_hold_leaves_a_slump_a_slump(cause: Cause) -> None:
+    assert moved(opened(cause), log([50.0], 1602.0), 1603.0).cause is cause
+
+
 def test_where_the_usual_speed_is_lost_two_good_probes_close_a_slump() -> None:
     assert moved(opened(Cause.SLUMP), log([20.0] * 2, 1595.0, known=False), 1600.0).cause is Cause.RECOVERED
 
