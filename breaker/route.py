@@ -25,7 +25,12 @@ class Route:
     @property
     def most_out(self) -> int:
         """How many of its targets may stay out at a time."""
-        return int(self.max_open_share * len(self.targets) + 1e-9)  # 0.29 of a hundred are 29, whatever floats say
+        return share_of(len(self.targets), self.max_open_share)
+
+
+def share_of(count: int, share: float) -> int:
+    """How many whole ones a share of so many is: 29 for 0.29 of a hundred, whatever floats say."""
+    return int(share * count + 1e-9)
 
 
 class Role(StrEnum):

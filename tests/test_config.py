@@ -257,9 +257,10 @@ def test_full_file_says_all_of_it() -> None:
     assert (found.door.host, found.door.port) == ("0.0.0.0", 9000)
     assert (found.door.agent_token, found.door.admin_token) == ("agent-test", "admin-test")
     assert found.store_url == "redis://localhost:6379/0"
-    assert [(route.name, [target.name for target in route.targets]) for route in found.routes] == [
-        ("coder", ["zai/glm-5.3-flash", "claude/claude-haiku-4-5"]),
-        ("default", ["zai/glm-5.3", "zai/glm-5.3-flash"]),
+    assert [(r.name, [target.name for target in r.targets], r.max_open_share) for r in found.routes] == [
+        ("coder", ["zai/glm-5.3-flash", "claude/claude-haiku-4-5"], 1.0),
+        ("default", ["zai/glm-5.3", "zai/glm-5.3-flash"], 1.0),
+        ("crowd", ["zai/glm-5.3", "zai/glm-5.3-flash", "claude/claude-haiku-4-5"], 0.5),
     ]
 
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breaker.policy import Policy
-from breaker.route import Route
 from breaker.target import Provider, Target
 from monitor.config.addresses import is_loopback, store_url
 from monitor.config.check import Branch, Leaf
 from monitor.config.environment import Overrides
-from monitor.config.faults import Faults, Unfit, shown
+from monitor.config.faults import Faults, Unfit
 from monitor.config.layers import check_policy, layered
 from monitor.config.phrases import known_phrases
+from monitor.config.routes import routes
 from monitor.config.variables import secret
 from monitor.settings import Budget, Door, Price, ProbeShape, Settings, TargetPlan
 
@@ -32,7 +32,7 @@ def build(root: Branch, ground: Ground, *, data: Path, source: Path) -> Settings
     plans = [replace(plan, phrases=phrases) for plan in _plans(root, ground)]
     return Settings(
         targets=tuple(plans),
-        routes=_routes(root, plans, ground.faults),
+        routes=routes(root, plans, ground.faults),
         door=_door(root.branch("door"), ground),
         store_url=_store_url(root, ground),
         data=data,
@@ -155,48 +155,3 @@ def _check_budget(section: Branch, plans: list[TargetPlan], faults: Faults) -> N
                 "give the model a price: {input_usd: …, output_usd: …} (zeros for a free one), or leave the limit out"
             )
             faults.add(usd.place, wrong, hint)
-
-
-# Routes
-
-
-def _routes(root: Branch, plans: list[TargetPlan], faults: Faults) -> tuple[Route, ...]:
-    targets = {plan.name: plan.target for plan in plans}
-    rows = list(root.branch("routes").rows())
-    meant: set[str] = set()
-    routes = []
-    for name, row in rows:
-        named: dict[str, Leaf] = {}
-        for leaf in row.leaves:
-            meant.add(_check_step(name, leaf, named, targets, faults))
-            named.setdefault(leaf.value, leaf)
-        routes.append(Route(name=name, targets=tuple(targets[target] for target in named if target in targets)))
-    if rows and not root.branch("routes").broken and all(row.whole for _, row in rows):
-        _check_unrouted(root.branch("providers"), targets, meant, faults)
-    return tuple(routes)
-
-
-def _check_step(
-    route: str, leaf: Leaf, before: Mapping[str, Leaf], targets: Mapping[str, Target], faults: Faults
-) -> str:
-    """Gives the target that was meant, as far as one can tell."""
-    name = str(leaf.value)
-    if name in before:
-        wrong = f"route {route}: {name} is here twice, first in line {before[name].place.line}"
-        faults.add(leaf.place, wrong, "remove one of them")
-    if name in targets:
-        return name
-    near = faults.near(name, targets)
-    hint = f"did you mean {near}?" if near else f"there are: {', '.join(list(targets)[:5]) or 'none'}"
-    faults.add(leaf.place, f"route {route}: there is no target {shown(name)}", hint)
-    return near or name
-
-
-def _check_unrouted(providers: Branch, targets: Mapping[str, Target], meant: set[str], faults: Faults) -> None:
-    """A target in no route would be probed, and paid, for nothing."""
-    for name, target in targets.items():
-        if name not in meant:
-            place = providers.branch(target.provider.name).branch("models").places[target.model]
-            faults.add(
-                place, f"{name} is in no route: it would be probed for nothing", "add it to a route, or remove it"
-            )

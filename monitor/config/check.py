@@ -56,6 +56,11 @@ class Branch:
             if isinstance(found, Branch):
                 yield name, found
 
+    def row(self, name: str) -> Row | None:
+        """The list of that name."""
+        found = self.held.get(name)
+        return found if isinstance(found, Row) else None
+
     def rows(self) -> Iterator[tuple[str, Row]]:
         """All lists in it by name."""
         for name, found in self.held.items():
@@ -82,6 +87,8 @@ class _Check:
         match shape:
             case Kind():
                 return self._leaf(shape, node, label)
+            case Listing(or_all_keys=Section() as keys) if isinstance(node, Table):
+                return self.section(keys, node, Branch(label, entry.place))
             case Listing():
                 return self._row(shape, node, label)
             case Section():

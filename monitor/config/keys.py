@@ -1,9 +1,10 @@
 """All keys of a configuration: name, kind, default and a line of explanation each; checks and docs follow it."""
 
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from typing import Any
 
 from breaker.policy import Policy
+from breaker.route import Route
 from breaker.target import MODEL_NAME, PROVIDER_NAME
 from breaker.wire import READERS
 from monitor.config.addresses import base_url, host, open_store_url, store_url
@@ -223,6 +224,26 @@ PHRASE = Section(
     ),
 )
 
+_TARGETS = Listing(holds=text("a target", _target))
+
+ROUTE = Section(
+    name="route",
+    keys=(
+        Key(
+            name="targets",
+            holds=_TARGETS,
+            line="its targets in order of preference; the first is the primary",
+            required=True,
+        ),
+        Key(
+            name="max_open_share",
+            holds=number(0.01, 1),
+            line="at most this share of them stays out at a time; of the others the least bad are used although out",
+            default=_default(Route, "max_open_share"),
+        ),
+    ),
+)
+
 ROOT = Section(
     name="file",
     notes=True,
@@ -249,7 +270,7 @@ ROOT = Section(
         ),
         Key(
             name="routes",
-            holds=Named(name="route", pattern=PROVIDER_NAME, holds=Listing(holds=text("a target", _target))),
+            holds=Named(name="route", pattern=PROVIDER_NAME, holds=replace(_TARGETS, or_all_keys=ROUTE)),
             line="names that agents ask for, each with its targets (`provider/model`) in order of preference",
             required=True,
         ),

@@ -4,11 +4,11 @@ import re
 import sys
 from pathlib import Path
 
-from monitor.config.keys import BUDGET, DOOR, ENVIRONMENT, MODEL, PHRASE, POLICY, PRICE, PROBE, PROVIDER, ROOT
+from monitor.config.keys import BUDGET, DOOR, ENVIRONMENT, MODEL, PHRASE, POLICY, PRICE, PROBE, PROVIDER, ROOT, ROUTE
 from monitor.config.kinds import Kind
 from monitor.config.shapes import Key, Listing, Named, Section
 
-_SECTIONS = (ROOT, DOOR, PROVIDER, MODEL, PRICE, BUDGET, POLICY, PROBE, PHRASE, ENVIRONMENT)
+_SECTIONS = (ROOT, DOOR, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
 _PLACE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAGE = Path("docs/configuration.md")
 
@@ -31,7 +31,7 @@ def _holds(key: Key) -> str:
         case Section():
             return "keys"
         case Named(name=name, holds=Listing()):
-            return f"lists by {name} name"
+            return f"lists or keys by {name} name"
         case Named(name=name):
             return f"keys by {name} name"
         case Listing(holds=kind, or_keys=keys):

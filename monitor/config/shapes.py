@@ -41,10 +41,13 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listing:
-    """A list of values of one kind; an item may be written as keys instead where `or_keys` says which."""
+    """A list of values of one kind; an item may be written as keys instead where `or_keys` says which, the whole list
+    where `or_all_keys` does.
+    """
 
     holds: Kind
     or_keys: Section | None = None
+    or_all_keys: Section | None = None
 
 
 Shape = Kind | Section | Named | Listing
