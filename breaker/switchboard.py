@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from breaker import circuit as circuits
-from breaker.answer import Answer
+from breaker.answer import Answer, Ended
 from breaker.circuit import Circuit, Move, State
 from breaker.errors import StoreError, StoreGoneError, UnknownNameError
-from breaker.log import Entry, Log, weigh
+from breaker.log import Entry, Log, Weight, weigh
 from breaker.policy import Policy
 from breaker.route import Decision, Route, choose
 from breaker.store.contract import Reading, Store
@@ -61,7 +61,11 @@ class Network(Protocol):
         ...
 
     async def down(self, target: str) -> bool:
-        """Whether it is down, now that nothing has come from a target; answers within a second or so."""
+        """Whether it is down, now that something asked of a target has broken off; answers within seconds."""
+        ...
+
+    def was_down(self, seconds: float) -> bool:
+        """Whether it has been down at any time within so many seconds."""
         ...
 
 
@@ -273,14 +277,23 @@ class Switchboard:
             raise UnknownNameError("target", target, self._targets)
 
     async def _ours(self, answer: Answer) -> Answer:
-        """The answer, marked where nothing came and our own network is down."""
-        if self._network and answer.unreached and await self._network.down(answer.target):
-            return replace(answer, self_suspect=True)
-        return answer
+        """The answer, marked where our own network was down while it was waited for, and it broke off or came late."""
+        network = self._network
+        if network is None or not self._may_be_ours(answer):
+            return answer
+        down = network.was_down(answer.began_ago_s)
+        if not down and answer.ended is not Ended.COMPLETE:
+            down = await self._down(answer.target)
+        return replace(answer, self_suspect=True) if down else answer
+
+    def _may_be_ours(self, answer: Answer) -> bool:
+        """Whether it is a bad one that no word of the provider's has made so."""
+        weight = weigh(_entry(answer, judge(answer)), self._policies[answer.target])
+        return weight is Weight.SLOW or (weight is Weight.FAILED and answer.ended is not Ended.COMPLETE)
 
     async def _record(self, answer: Answer, *, tried: bool = False) -> Judged:
         judgement = judge(answer)
-        entry = Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)
+        entry = _entry(answer, judgement)
         weight = weigh(entry, self._policies[answer.target])
         reading = self._remembered(answer.target, await self._store.record(answer, judgement, weight))
         if reading.counted:
@@ -325,10 +338,15 @@ class Switchboard:
             reading = await self._whole(target, reading)
             policy, blind = self._policies[target], self._blind_until
             move = circuits.due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
+            if move is not None and move.cause is circuits.Cause.UNVERIFIED and await self._down(target):
+                continue  # that no probe told anything is our own fault; with no probes here nobody has noticed yet
             if move is None or (made := await self._apply(target, move, reading.circuit)) is not None:
                 return move and made
             reading = await self._look(target)  # another moved it, perhaps for a reason that leaves ours as it was
         return None
+
+    async def _down(self, target: str) -> bool:
+        return self._network is not None and await self._network.down(target)
 
     async def _whole(self, target: str, reading: Reading) -> Reading:
         """The reading, with what the store has forgotten and is known here put back: else it'd be judged without."""
@@ -456,6 +474,11 @@ class Switchboard:
             except StoreError as error:
                 self.dropped += 1
                 _log.warning("an answer of %s is dropped: %s", answer.target, error)
+
+
+def _entry(answer: Answer, judgement: Judgement) -> Entry:
+    """An entry that no store has given its times."""
+    return Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)
 
 
 def _tell(listeners: Iterable[Callable[..., None]], *what: object) -> None:

@@ -18,6 +18,7 @@ from breaker.errors import FirstbyteError, StoreError, StoreGoneError
 from breaker.store.embedded import EmbeddedStore
 from breaker.store.redis import RedisStore
 from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
+from monitor.connectivity import Connectivity
 from monitor.metrics import Metrics
 from monitor.schedule import Prober
 from monitor.settings import Door, Settings
@@ -96,6 +97,7 @@ async def service(
         store, mend = await stack.enter_async_context(_store(settings))
         metrics = Metrics(settings)
         prober = Prober(settings, keys, store, metrics)
+        network = await stack.enter_async_context(Connectivity(settings))
         board = Switchboard(
             store,
             settings.routes,
@@ -104,6 +106,7 @@ async def service(
                 judged=(metrics.judged, prober.judged, *ears.judged),
                 moved=(_log_move, metrics.moved, *ears.moved),
             ),
+            network,
         )
         metrics.watch(board)
         await _first_look(board)

@@ -28,6 +28,7 @@ class Live(Collector):
             names.STORE_UP,
             names.SNAPSHOT_AGE,
             names.WAITING,
+            names.SELF_SUSPECT,
             names.LOOP_LAG,
         )
         return [*(metric.gauge_family() for metric in gauges), names.DROPPED.counter_family()]
@@ -67,7 +68,9 @@ def _store(board: Switchboard) -> Iterable[Family]:
     up.add_metric([], float(not board.stale()))
     waiting.add_metric([], board.waiting())
     dropped.add_metric([], board.dropped)
-    yield from (up, waiting, dropped)
+    suspect = names.SELF_SUSPECT.gauge_family()
+    suspect.add_metric([], float(board.self_suspect_s() is not None))
+    yield from (up, waiting, dropped, suspect)
     age = names.SNAPSHOT_AGE.gauge_family()
     if (age_s := board.age_s()) is not None:
         age.add_metric([], age_s)

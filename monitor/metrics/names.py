@@ -132,6 +132,9 @@ STORE_UP = _gauge("store_up", "1 while the store answers, 0 while the last snaps
 SNAPSHOT_AGE = _gauge("store_snapshot_age_seconds", "How old the snapshot of all circuits is.")
 WAITING = _gauge("store_answers_waiting", "Answers that wait for a store that is gone.")
 DROPPED = _counter("store_answers_dropped_total", "Answers that were dropped because too many waited.")
+SELF_SUSPECT = _gauge(
+    "self_suspect", "1 while our own network seems to be down, so that no circuit moves by itself; else 0."
+)
 LOOP_LAG = _gauge("event_loop_lag_seconds", "The worst lateness of our own event loop since the last scrape.")
 BUILD = _gauge("build_info", "Always 1.", "version")
 

@@ -13,7 +13,7 @@ from breaker.errors import StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Judged, Listeners, Switchboard
+from breaker.switchboard import Judged, Listeners, Network, Switchboard
 from breaker.target import Provider, Target
 from monitor.metrics import Metrics, Skip
 from monitor.schedule import Prober
@@ -111,7 +111,7 @@ class World:
 
 
 @contextlib.asynccontextmanager
-async def world(chosen: Settings, store: RedisStore) -> AsyncIterator[World]:
+async def world(chosen: Settings, store: RedisStore, network: Network | None = None) -> AsyncIterator[World]:
     """A prober that runs until the block ends."""
     metrics = Metrics(chosen)
     prober = Prober(chosen, {}, store, metrics)
@@ -132,6 +132,7 @@ async def world(chosen: Settings, store: RedisStore) -> AsyncIterator[World]:
         chosen.routes,
         {plan.name: plan.policy for plan in chosen.targets},
         Listeners(judged=(metrics.judged, prober.judged, hear), moved=(metrics.moved, see)),
+        network,
     )
     metrics.watch(board)
     await board.refresh()

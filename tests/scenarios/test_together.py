@@ -277,3 +277,6 @@ class Cut:
 
     async def down(self, target: str) -> bool:
         return bool(target)
+
+    def was_down(self, seconds: float) -> bool:
+        return seconds >= 0
