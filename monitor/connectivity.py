@@ -35,7 +35,7 @@ class _Outlook:
         self._looking: asyncio.Task[None] | None = None
 
     async def find_out(self) -> bool:
-        """Whether it is down; that it isn't takes a look that began after the question, as it may have broken just now."""
+        """Whether it is down. Only a look that began after the question can say that it isn't."""
         asked_at = time.monotonic()
         while not self.down and self._up_at < asked_at:
             await self.look()

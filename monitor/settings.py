@@ -2,11 +2,22 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.target import Target
 from breaker.wire.signs import PHRASES, Phrase
+
+
+class Address(NamedTuple):
+    """A host, by name or number, and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +95,8 @@ class Settings:
     """All of a configuration.
 
     `store_url` None means the embedded store in `data`. `source` is the file that it was read from, None for the
-    demonstration. `phrases` are all gateways' words that are known, the user's own first.
+    demonstration. `phrases` are all gateways' words that are known, the user's own first. `control` are addresses that
+    say whether our own network is up; with none, providers say it for each other.
     """
 
     targets: tuple[TargetPlan, ...]
@@ -93,6 +105,7 @@ class Settings:
     store_url: str | None = field(default=None, repr=False)  # a password may be in it
     data: Path
     phrases: tuple[Phrase, ...] = PHRASES
+    control: tuple[Address, ...] = ()
     source: Path | None = None
 
     @property

@@ -12,9 +12,11 @@ from breaker.store.redis import RedisStore
 from breaker.wire import READERS
 from breaker.wire.question import Question
 from monitor.config.faults import Unfit, shown
+from monitor.settings import Address
 
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 _SECRET_FIELDS = {"password", "username"}
+_WEB_PORTS = {"http": 80, "https": 443}
 _STORE_FORMS = "redis://host:6379/0, rediss://… or unix:///path"
 
 
@@ -105,6 +107,23 @@ def host(text: str) -> str | Unfit:
     if bare != text and (_as_ip(bare) or _HOST_NAME.fullmatch(bare)):
         return Unfit(f"is {shown(text)}, more than a host", f"write {bare}; the port has a key of its own")
     return Unfit(f"is {shown(text)}, not a host", "write an address such as 127.0.0.1, or a name")
+
+
+def control(text: str) -> Address | Unfit:
+    """An address that says whether our own network is up: `host:port`, or a web address of which only these count."""
+    parts = _split(text if "://" in text else f"//{text}")
+    if isinstance(parts, Unfit):
+        return parts
+    if parts.username is not None:
+        return Unfit("has a name or a password in it (not shown)", "write the host and the port alone")
+    said, port = _safe(parts).replace('"//', '"', 1), parts.port or _WEB_PORTS.get(parts.scheme)
+    if parts.scheme not in {"", *_WEB_PORTS} or (not parts.scheme and parts.path):
+        return Unfit(f"is {said}, not an address to connect to", "write it as host:port")
+    if not parts.hostname or isinstance(host(parts.hostname), Unfit):
+        return Unfit(f"is {said}, and no host can have that name", "write it as host:port")
+    if port is None:
+        return Unfit(f"is {said} and has no port", f"write it as {parts.netloc}:443")
+    return Address(parts.hostname, port)
 
 
 def is_loopback(name: str) -> bool:

@@ -14,7 +14,7 @@ from monitor.config.layers import check_policy, layered
 from monitor.config.phrases import known_phrases
 from monitor.config.routes import routes
 from monitor.config.variables import secret
-from monitor.settings import Budget, Door, Price, ProbeShape, Settings, TargetPlan
+from monitor.settings import Address, Budget, Door, Price, ProbeShape, Settings, TargetPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ def build(root: Branch, ground: Ground, *, data: Path, source: Path) -> Settings
         store_url=_store_url(root, ground),
         data=data,
         phrases=phrases,
+        control=_control(root),
         source=source,
     )
 
@@ -77,6 +78,10 @@ def _door(section: Branch, ground: Ground) -> Door:
         wrong = "door: both tokens are the same, so whoever may report may move circuits too (values not shown)"
         ground.faults.add(admin.place, wrong, "make a token of its own for admin_token_env")
     return door
+
+
+def _control(root: Branch) -> tuple[Address, ...]:
+    return tuple(leaf.value for name, row in root.rows() if name == "control" for leaf in row.leaves)
 
 
 def _store_url(root: Branch, ground: Ground) -> str | None:

@@ -7,7 +7,7 @@ from breaker.policy import Policy
 from breaker.route import Route
 from breaker.target import MODEL_NAME, PROVIDER_NAME
 from breaker.wire import READERS
-from monitor.config.addresses import base_url, host, open_store_url, store_url
+from monitor.config.addresses import base_url, control, host, open_store_url, store_url
 from monitor.config.faults import Unfit, shown
 from monitor.config.kinds import FLAG, Kind, number, one_of, text
 from monitor.config.phrases import MAX_TAIL, TAIL, phrase
@@ -273,6 +273,12 @@ ROOT = Section(
             holds=Named(name="route", pattern=PROVIDER_NAME, holds=replace(_TARGETS, or_all_keys=ROUTE)),
             line="names that agents ask for, each with its targets (`provider/model`) in order of preference",
             required=True,
+        ),
+        Key(
+            name="control",
+            holds=Listing(holds=Kind(words="an address", read=lambda scalar: control(scalar.text))),
+            line="`host:port` or `https://host`: while none can be reached, our own network is at fault, not a target",
+            default="the other providers are tried",
         ),
         Key(
             name="phrases",
