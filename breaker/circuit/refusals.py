@@ -1,0 +1,49 @@
+"""A target that refuses us, or says that too much was asked of it: a probe's word is enough."""
+
+from breaker.circuit import told
+from breaker.circuit.opened import opened
+from breaker.circuit.seen import Seen
+from breaker.circuit.words import Cause, Measure, Move
+from breaker.log import Entry, Weight, failure, weigh
+
+
+def refused(seen: Seen) -> Move | None:
+    """The newest probe says that asking again can't help."""
+    if not seen.probes or not seen.fresh(newest := seen.probes[-1]):
+        return None
+    if weigh(newest, seen.policy) is not Weight.REFUSED:
+        return None
+    cause = Cause(failure(newest).value)
+    return opened(seen, cause, told.refused(cause, newest), (newest,), ())
+
+
+def throttled(seen: Seen) -> Move | None:
+    """Too much was asked: until the moment that the provider names, or where it names none, the third in a row."""
+    policy = seen.policy
+    if not seen.asked or not seen.fresh(newest := seen.asked[-1]):
+        return None
+    if weigh(newest, policy) is not Weight.THROTTLED:
+        return None
+    if (asks_s := newest.answer.retry_after_s) is not None:
+        until = newest.at + min(max(asks_s, policy.retry_after_min_s), policy.hold_s)
+        if until <= seen.now:
+            return None
+        why = f"too much was asked of it, and it asks to wait {told.seconds(asks_s)}: {told.each([newest])}"
+        measures = (Measure("retry_after_s", asks_s, policy.hold_s),)
+        return opened(seen, Cause.RATE_LIMITED, why, (newest,), measures, until=until)
+    run = _throttled_run(seen)
+    if len(run) < policy.throttled_row:
+        return None
+    why = f"{told.spelled(len(run))} probes in a row were told that too much is asked: {told.each(run)}"
+    measures = (Measure("throttled_row", len(run), policy.throttled_row),)
+    return opened(seen, Cause.RATE_LIMITED, why, tuple(run), measures)
+
+
+def _throttled_run(seen: Seen) -> list[Entry]:
+    run: list[Entry] = []
+    for entry in reversed(seen.asked):
+        apart_s = run[-1].began - entry.at if run else 0.0
+        if weigh(entry, seen.policy) is not Weight.THROTTLED or apart_s > seen.policy.row_gap_s:
+            break
+        run.append(entry)
+    return run[::-1]
