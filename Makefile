@@ -39,7 +39,6 @@ bench: environment-dev ## Run every script in benchmarks/
 	for script; do echo "== $$script"; $(bin)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS) || exit; done
 
 picture: environment-dev ## Draw the pictures of the docs anew, in seven minutes; needs chromium
-	@$(bin)/uv sync --frozen --inexact --all-extras --group plot --quiet
 	$(bin)/python -m tests.flows.pictures docs/images
 
 fmt: environment-dev ## Format the code and mend what ruff can mend
