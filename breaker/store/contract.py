@@ -54,6 +54,14 @@ class Store(Protocol):
         """The newest moves of a target, newest first."""
         ...
 
+    async def claim(self, target: str, holder: str, for_s: float) -> bool:
+        """Take the one claim on a target, or renew it; False while another holder has it. It lapses by itself."""
+        ...
+
+    async def unclaim(self, target: str, holder: str) -> None:
+        """Give a claim back; one that another has taken since stays as it is."""
+        ...
+
     def announcements(self) -> AsyncIterator[tuple[str, Circuit]]:
         """Circuits as they move, until the connection breaks."""
         ...

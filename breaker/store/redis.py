@@ -20,7 +20,7 @@ from breaker.store import codec
 from breaker.store.contract import Reading
 from breaker.store.limit import within
 from breaker.store.pool import Pool, place_of
-from breaker.store.script import APPLY, RECORD
+from breaker.store.script import APPLY, CLAIM, RECORD, UNCLAIM
 from breaker.store.trouble import translated
 from breaker.usual import Usual
 from breaker.usual import read as read_usual
@@ -145,6 +145,15 @@ class RedisStore:
         (key,) = _keys(target, "moves")
         found = await self._ask(lambda: cast("Awaitable[list[str]]", self._server.lrange(key, 0, limit - 1)))
         return self._readable([codec.read_move(text) for text in found])
+
+    async def claim(self, target: str, holder: str, for_s: float) -> bool:
+        """Take the one claim on a target, or renew it; False while another holder has it."""
+        args = (holder, max(1, round(for_s * 1000)))
+        return bool(await self._ask(lambda: CLAIM.run(self._server, _keys(target, "claim"), args)))
+
+    async def unclaim(self, target: str, holder: str) -> None:
+        """Give a claim back, if this holder still has it."""
+        await self._ask(lambda: UNCLAIM.run(self._server, _keys(target, "claim"), (holder,)))
 
     async def announcements(self) -> AsyncGenerator[tuple[str, Circuit]]:
         """Circuits as they move. Raises StoreGoneError when the connection breaks; a frozen server stays unnoticed."""

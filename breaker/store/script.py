@@ -33,3 +33,5 @@ async def _send(server: Redis, *words: str | int) -> object:
 
 RECORD = Script("circuit", "record")
 APPLY = Script("circuit", "apply")
+CLAIM = Script("claim")
+UNCLAIM = Script("unclaim")
