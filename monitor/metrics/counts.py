@@ -36,6 +36,8 @@ class Skip(StrEnum):
     HALF_OPEN = "half_open"  # a half-open circuit has a pace of its own
     FRESH = "fresh"  # an agent's good report said the same for free
     BUDGET = "budget"  # the day's budget is spent
+    CLAIMED = "claimed"  # another process probes the target at this moment
+    RATE_LIMITED = "rate_limited"  # the provider has asked for a pause that isn't over
 
 
 class Metrics:

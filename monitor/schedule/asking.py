@@ -55,11 +55,11 @@ class Asker:
         *,
         planned_at: float,
         confirms: str | None = None,
-        silent: Callable[[], None],
+        silent: Callable[[], Awaitable[None]],
     ) -> None:
         """One probe from its start to its payment.
 
-        `planned_at` (monotonic) is when it should have begun; `silent` is called when its first byte is late, after
+        `planned_at` (monotonic) is when it should have begun; `silent` is awaited when its first byte is late, after
         that has been reported.
         """
         place = await self._crowd.enter()
@@ -69,7 +69,7 @@ class Asker:
             try:
                 await board.report(answer)
             finally:
-                silent()  # last: before this answer has moved a half-open circuit, another probe would seem due
+                await silent()  # last: before this answer has moved a half-open circuit, another probe would seem due
 
         self._metrics.started(plan.name, max(0.0, time.monotonic() - planned_at))
         try:

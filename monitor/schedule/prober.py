@@ -6,12 +6,13 @@ import random
 import time
 import traceback
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from breaker.api.notices import Notice
 from breaker.switchboard import Judged, Switchboard
 from monitor.metrics import Metrics, Skip
 from monitor.schedule.asking import Asker
+from monitor.schedule.claims import Claiming, Claims
 from monitor.schedule.misfits import Misfits
 from monitor.schedule.seat import Extra, Now, Seat
 from monitor.schedule.till import Spending, Till
@@ -26,9 +27,15 @@ FIRST_S = 10.0
 LOOK_S = 0.25
 # What is under way when we stop gets this long to close its connections.
 STOP_S = 2.0
+# A probe has told something by the slow limit; beyond it, a claim that nobody renews lapses after so long.
+LEASE_S = 5.0
 # Turns that we missed ourselves are logged at most this often.
 SAY_S = 60.0
 _MISSED = {Missed.LATE: Skip.MISFIRE, Missed.RUNNING: Skip.OVERLAP}
+
+
+class Keeping(Spending, Claiming, Protocol):
+    """What is asked of a store besides the switchboard's part."""
 
 
 class Prober:
@@ -36,14 +43,15 @@ class Prober:
 
     The turns of targets with the same interval are spread evenly over it, at the same moments after every restart and
     on every replica; each is put off by a random part of the policy's jitter, which doesn't move the next. `judged`
-    is a listener for the switchboard. `store` sums up what is spent, `keys` maps providers to keys.
+    is a listener for the switchboard. `store` sums up what is spent and keeps claims, `keys` maps providers to keys.
+    Several processes on one store never probe a target at once (see `Claims`).
     """
 
     def __init__(
         self,
         settings: Settings,
         keys: Mapping[str, str],
-        store: Spending,
+        store: Keeping,
         metrics: Metrics,
         chance: random.Random | None = None,
     ) -> None:
@@ -52,6 +60,7 @@ class Prober:
         self._chance = chance or random.SystemRandom()
         self._till = Till(settings.targets, store, metrics)
         self._misfits = Misfits()
+        self._claims = Claims(store)
         self._asker = Asker(keys, self._till, metrics, self._chance)
         self._timetable: Timetable | None = None
         self._seats: dict[str, Seat] = {}
@@ -80,7 +89,7 @@ class Prober:
         assert self._board is not None
         await self._board.look_again()
         for name, seat in self._seats.items():
-            seat.overhear(self._board.standing(name).log.reports, self._now(seat))
+            seat.overhear(self._board.standing(name).log, self._now(seat))
         self._nudge.set()
 
     async def stop(self) -> None:
@@ -117,7 +126,7 @@ class Prober:
         await asyncio.sleep(max(0.0, planned_at - time.monotonic()))
         cause = seat.skip(number, self._now(seat))
         if cause is None:
-            self._begin(seat, Extra(planned_at, None))
+            self._begin(seat, Extra(planned_at, None), turn=True)
         else:
             self._metrics.skipped(cause)
 
@@ -162,21 +171,36 @@ class Prober:
 
     # One probe
 
-    def _begin(self, seat: Seat, extra: Extra) -> None:
+    def _begin(self, seat: Seat, extra: Extra, *, turn: bool = False) -> None:
         """Take the place at once, so that nobody else does before the probe has its first turn."""
-        self._spawn(f"a probe of {seat.plan.name}", self._probe(seat, extra, seat.take(time.monotonic())))
+        holder = seat.take(time.monotonic())
+        self._spawn(f"a probe of {seat.plan.name}", self._probe(seat, extra, holder, turn=turn))
 
-    async def _probe(self, seat: Seat, extra: Extra, holder: object) -> None:
+    async def _probe(self, seat: Seat, extra: Extra, holder: object, *, turn: bool) -> None:
+        """Probe, unless another process does at this moment: then a turn is left out, anything else waits for it."""
         assert self._board is not None
-
-        def free() -> None:
+        try:
+            claim = await self._claims.take(seat.plan.name, seat.plan.policy.slow_s + LEASE_S)
+        except BaseException:
             seat.free(holder)
-            self._nudge.set()
+            raise
+        if claim is None:
+            seat.refused(holder, extra, time.monotonic())
+            if turn:
+                self._metrics.skipped(Skip.CLAIMED)
+            return
+
+        async def free() -> None:
+            try:
+                await claim.give_back()  # before our own next probe wants it
+            finally:
+                seat.free(holder)
+                self._nudge.set()
 
         try:
             await self._asker.ask(self._board, seat.plan, planned_at=extra.at, confirms=extra.confirms, silent=free)
         finally:
-            free()
+            await free()
 
     def _now(self, seat: Seat) -> Now:
         assert self._board is not None

@@ -1,12 +1,11 @@
 """One target's place among the probes: what is under way, what is due besides its turns, which turns are left out."""
 
 from collections import deque
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from breaker.answer import Part, Source
-from breaker.circuit import Circuit
-from breaker.log import Entry, Weight, weigh
+from breaker.circuit import Cause, Circuit
+from breaker.log import Entry, Log, Weight, asks, weigh
 from breaker.switchboard import Judged
 from monitor.budget import SLOWED, Level
 from monitor.metrics import Skip
@@ -14,6 +13,8 @@ from monitor.settings import TargetPlan
 
 # After a hold's end the circuit may close at once, on the probes of the hold; a half-open probe waits for that.
 SETTLING_S = 0.1
+# A probe besides the turns that another process's claim keeps back is tried again after this.
+AGAIN_S = 1.0
 # Ids of answers that were heard; the log holds fewer.
 HEARD = 256
 _LONG_AGO = float("-inf")
@@ -40,9 +41,11 @@ class Seat:
 
     def __init__(self, plan: TargetPlan, first_at: float) -> None:
         self.plan = plan
-        self._first_at: float | None = first_at
+        self._once_at: float | None = first_at  # one probe besides, whatever is known
         self._holder: object | None = None
         self._began_at = _LONG_AGO
+        self._before: tuple[float, float | None] = (_LONG_AGO, None)  # what the last take has changed
+        self._not_before = _LONG_AGO
         self._confirm: Extra | None = None
         self._confirmed: deque[str] = deque(maxlen=32)
         self._heard: deque[str] = deque(maxlen=HEARD)
@@ -58,13 +61,22 @@ class Seat:
 
     def take(self, now: float) -> object:
         """Take the place for a probe that begins now; gives what `free` wants back."""
-        self._holder, self._began_at, self._first_at = object(), now, None
+        self._before = self._began_at, self._once_at
+        self._holder, self._began_at, self._once_at = object(), now, None
         return self._holder
 
     def free(self, holder: object) -> None:
         """Give the place free, if this holder still has it. May be called twice."""
         if self._holder is holder:
             self._holder = None
+
+    def refused(self, holder: object, extra: Extra, now: float) -> None:
+        """Give the place back unused, since another process probes this target; what was due is due again later."""
+        self.free(holder)
+        self._began_at, self._once_at = self._before
+        self._not_before = now + AGAIN_S
+        if extra.confirms is not None and self._confirm is None:
+            self._confirm = extra
 
     # What was heard
 
@@ -83,21 +95,25 @@ class Seat:
         self._heard.append(answer.id)
         self._note(entry, circuit, now)
 
-    def overhear(self, reports: Iterable[Entry], now: Now) -> None:
-        """Take note of agents' reports that another process took in, from the log; each counts here once."""
-        for entry in reports:
+    def overhear(self, log: Log, now: Now) -> None:
+        """Take note of what other processes heard, from the log; each agent's report counts here once."""
+        for entry in log.reports:
             ago_s = now.store - entry.at
             if entry.answer.id not in self._heard and ago_s <= self.plan.policy.row_gap_s:
                 self._heard.append(entry.answer.id)
                 self._note(entry, now.circuit, now.here - max(ago_s, 0.0))
+        pending = self._confirm
+        if pending is not None and any(entry.answer.confirms == pending.confirms for entry in log.probes):
+            self._confirm = None
 
     def _note(self, entry: Entry, circuit: Circuit, at: float) -> None:
-        weight = weigh(entry, self.plan.policy)
-        if weight.bad:
+        policy = self.plan.policy
+        weight = weigh(entry, policy)
+        if weight.bad or weight is Weight.THROTTLED:
             self._bad_at = max(self._bad_at, at)
-            if entry.began > circuit.moved_at:
-                self._ask(entry.answer.id, circuit, at)
-        elif weight is Weight.GOOD and entry.answer.source is Source.REPORT:
+        if asks(entry, policy) and entry.began > circuit.moved_at:
+            self._ask(entry.answer.id, circuit, at)
+        if weight is Weight.GOOD and entry.answer.source is Source.REPORT:
             self._good_report_at = max(self._good_report_at, at)
 
     def _ask(self, answer: str, circuit: Circuit, now: float) -> None:
@@ -114,16 +130,32 @@ class Seat:
             self._confirm = None
         if self.taken:
             return None
-        found = [self._half_open(now), self._confirm, None if self._first_at is None else Extra(self._first_at, None)]
+        if (over_at := self._paused_until(now)) is not None:
+            self._once_at = over_at + SETTLING_S
+        found = [self._half_open(now), self._confirm, None if self._once_at is None else Extra(self._once_at, None)]
         due = min((extra for extra in found if extra is not None), key=lambda extra: extra.at, default=None)
-        if due is None or now.level is not Level.SPENT:
-            return due
-        return due._replace(at=max(due.at, self._began_at + self.plan.policy.interval_s))
+        if due is None:
+            return None
+        earliest = self._not_before
+        if now.level is Level.SPENT:
+            earliest = max(earliest, self._began_at + self.plan.policy.interval_s)
+        return due._replace(at=max(due.at, earliest))
 
     def start(self, extra: Extra) -> None:
         """An extra probe begins; its confirmation isn't pending any more."""
         if extra.confirms is not None:
             self._confirm = None
+
+    def _paused_until(self, now: Now) -> float | None:
+        """The end of a pause for which the provider has asked (our own clock): probes would only keep it alive.
+
+        Where it has named none and too much was asked, the circuit is open for a whole hold, and is probed in it.
+        """
+        circuit = now.circuit
+        if circuit.cause is not Cause.RATE_LIMITED or circuit.open_until is None or now.store >= circuit.open_until:
+            return None
+        named = circuit.open_until < circuit.moved_at + self.plan.policy.hold_s
+        return now.here + circuit.open_until - now.store if named else None
 
     def _half_open(self, now: Now) -> Extra | None:
         if now.circuit.open_until is None:
@@ -137,6 +169,8 @@ class Seat:
         """Why the regular turn with this number is left out now; None if it isn't."""
         if now.circuit.open_until is not None and now.store >= now.circuit.open_until:
             return Skip.HALF_OPEN
+        if self._paused_until(now) is not None:
+            return Skip.RATE_LIMITED
         if self.taken:
             return Skip.OVERLAP
         if self._confirm is not None and self._confirm.at < now.here + self.plan.policy.interval_s:

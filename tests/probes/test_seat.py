@@ -12,12 +12,12 @@ from breaker.target import Provider, Target
 from breaker.verdict import judge
 from monitor.budget import Level
 from monitor.metrics import Skip
-from monitor.schedule.seat import SETTLING_S, Extra, Now, Seat
+from monitor.schedule.seat import AGAIN_S, SETTLING_S, Extra, Now, Seat
 from monitor.settings import ProbeShape, TargetPlan
-from tests.entries import by_agent, failed
+from tests.entries import failed, probes, reports
 
 CLOSED = Circuit()
-STORE = 5_000.0  # the store's clock says this when ours says 0from tests.entries import by_agent, failed
+STORE = 5_000.0  # the store's clock says this when ours says 0from tests.entries import failed, probes, reports
 
 
 def open_until(moment: float) -> Circuit:
@@ -250,11 +250,114 @@ def test_reports_never_replace_probes_unless_told_so_nor_while_the_circuit_is_op
     assert told.skip(0, now(20.0)) is Skip.FRESH
 
 
+# Claims
+
+
+def test_a_turn_that_another_process_keeps_back_leaves_everything_as_it_was() -> None:
+    found = begun(1.0)
+    found.refused(found.take(61.0), Extra(61.0, None), 61.0)
+
+    assert not found.taken
+    assert found.besides(now(61.0)) is None
+    assert found.skip(1, now(61.5)) is None
+
+
+@pytest.mark.parametrize(
+    ("circuit", "before", "confirms"),
+    [
+        pytest.param(CLOSED, [], None, id="the first one"),
+        pytest.param(CLOSED, [bad("one")], "one", id="a confirming one"),
+        pytest.param(open_until(9.0), [], None, id="a half-open one"),
+    ],
+)
+def test_what_another_process_keeps_back_besides_the_turns_is_tried_again(
+    circuit: Circuit, before: list[Answer], confirms: str | None
+) -> None:
+    found = seat(first_at=9.0) if not before else begun(1.0)
+    for answer in before:
+        found.hear(heard(answer, at=5.0), 5.0)
+    due = found.besides(now(10.0, circuit))
+    assert due is not None
+    found.start(due)
+    found.refused(found.take(20.0), due, 20.0)
+
+    assert found.besides(now(20.0, circuit)) == Extra(20.0 + AGAIN_S, confirms)
+
+
+def test_what_another_process_has_confirmed_is_not_confirmed_again() -> None:
+    found = begun(1.0)
+    found.hear(heard(bad("one", Source.REPORT), at=10.0), 10.0)
+    found.overhear(probes(failed(STORE + 15.0, name="two", confirms="one")), now(15.5))
+
+    assert found.besides(now(16.0)) is None
+
+
+# Pauses that the provider asks for
+
+
+def paused(until: float) -> Circuit:
+    """A circuit that opened at 0 on our clock since too much was asked."""
+    return replace(open_until(until), cause=Cause.RATE_LIMITED, moved_at=STORE)
+
+
+def test_while_the_provider_wants_a_pause_nothing_is_asked_and_then_at_once() -> None:
+    found = begun(-5.0)
+
+    assert found.besides(now(1.0, paused(30.0))) == Extra(30.0 + SETTLING_S, None)
+    assert found.skip(0, now(29.0, paused(30.0))) is Skip.RATE_LIMITED
+    assert found.besides(now(31.0)) == Extra(30.0 + SETTLING_S, None)  # it has closed meanwhile
+    found.free(found.take(31.0))
+    assert found.besides(now(31.0)) is None
+
+
+def test_a_first_probe_waits_for_the_end_of_a_pause_too() -> None:
+    assert seat(first_at=3.0).besides(now(4.0, paused(30.0))) == Extra(30.0 + SETTLING_S, None)
+
+
+@pytest.mark.parametrize(
+    "circuit",
+    [
+        pytest.param(paused(600.0), id="without a time that the provider named, it is a hold as any other"),
+        pytest.param(open_until(30.0), id="for another cause"),
+        pytest.param(replace(paused(30.0), open_until=None), id="it has closed"),
+    ],
+)
+def test_else_turns_go_on(circuit: Circuit) -> None:
+    assert begun(-5.0).skip(0, now(10.0, circuit)) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "source", "asked"),
+    [
+        pytest.param(429, Source.REPORT, True, id="an agent's 429"),
+        pytest.param(429, Source.PROBE, False, id="a probe's 429 speaks for itself"),
+        pytest.param(402, Source.REPORT, True, id="an agent's 402"),
+        pytest.param(401, Source.REPORT, True, id="an agent's 401"),
+        pytest.param(404, Source.REPORT, True, id="an agent's 404"),
+        pytest.param(422, Source.REPORT, False, id="the caller's own fault"),
+    ],
+)
+def test_what_an_agent_was_refused_asks_for_a_probe(status: int, source: Source, asked: bool) -> None:
+    found = begun(1.0)
+    found.hear(heard(bad("one", source, status=status), at=10.0), 10.0)
+
+    assert (found.besides(now(10.0)) == Extra(15.0, "one")) is asked
+
+
+def test_after_a_429_reports_replace_no_probe() -> None:
+    found = seat(skip_when_fresh=True)
+    found.free(found.take(1.0))
+    found.hear(heard(good(), at=10.0), 10.0)
+    found.hear(heard(bad("limited", Source.PROBE, status=429), at=11.0), 11.0)
+
+    assert found.skip(0, now(20.0)) is None
+
+
 # What other processes heard
 
 
-def overheard(*entries: Entry) -> list[Entry]:
-    return [by_agent(entry) for entry in entries]
+def overheard(*entries: Entry) -> Log:
+    return reports(*entries)
 
 
 def test_a_bad_report_to_another_process_is_confirmed_once() -> None:
