@@ -84,9 +84,10 @@ class Decision:
 
     `since_s` is how long the primary's circuit has been as it is (None: it has never moved), `until_s` how long
     the primary stays out for certain (None: no clock says), `retry_after_s` is given with a last resort: when the
-    next target may come back. `generation` rises with every move of a circuit of this route. `stale` says that
-    the store didn't answer lately and the decision rests on what was last known. `crowded` says that a last resort is
-    offered although another target is in order, since more are out than may be.
+    next target may come back. `changes_s` is when the clock alone may change the decision (None: never).
+    `generation` rises with every move of a circuit of this route. `stale` says that the store didn't answer lately and
+    the decision rests on what was last known. `crowded` says that a last resort is offered although another target is
+    in order, since more are out than may be.
     """
 
     route: Route
@@ -99,6 +100,7 @@ class Decision:
     generation: int
     valid_for_s: float
     retry_after_s: float | None = None
+    changes_s: float | None = None
     stale: bool = False
     crowded: bool = False
 
@@ -125,6 +127,7 @@ def choose(route: Route, circuits: Mapping[str, Circuit], now: float, *, stale: 
         generation=sum(circuit.generation for _, circuit in known),
         valid_for_s=VALID_FOR_S if until_s is None else min(VALID_FOR_S, until_s),
         retry_after_s=None if passes else _retry_after_s(known, now),
+        changes_s=min((end - now for _, circuit in known if (end := until(circuit, now)) is not None), default=None),
         stale=stale,
         crowded=not passes and any(state(circuit, now).passes for _, circuit in known),
     )

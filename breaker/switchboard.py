@@ -121,6 +121,7 @@ class Switchboard:
         self._waiting: deque[_Waiting] = deque()
         self._unsure: deque[tuple[str, Move]] = deque(maxlen=_MAX_UNSURE)
         self._resting: deque[str] = deque(self._targets)  # whose turn it is to be looked at
+        self._watching: list[Callable[[str], None]] = []
         self.dropped = 0
         self.woken = asyncio.Event()  # set whenever a circuit has moved here or elsewhere
 
@@ -260,6 +261,10 @@ class Switchboard:
                 return
             except StoreError as error:
                 _log.warning("showing what was last known of %s: %s", name, error)
+
+    def watch(self, seen: Callable[[str], None]) -> None:
+        """Call this with the name of each target whose circuit is another from now on, wherever it moved."""
+        self._watching.append(seen)
 
     async def follow(self) -> None:
         """Take over each announced move, until the connection breaks; then the caller calls again."""
@@ -418,8 +423,12 @@ class Switchboard:
         known = self._circuits.get(name)
         if known and known.epoch == circuit.epoch and known.generation >= circuit.generation:
             return
+        self._keep(name, circuit)
+
+    def _keep(self, name: str, circuit: Circuit) -> None:
         self._circuits[name] = circuit
         self.woken.set()
+        _tell(self._watching, name)
 
     async def _adopt(self, name: str, found: Circuit, now: float) -> None:
         known = self._circuits.get(name)
@@ -427,8 +436,7 @@ class Switchboard:
         if back is not None:
             await self._put_back(name, found, back, now)
         elif known is None or (known.epoch, known.generation) != (found.epoch, found.generation):
-            self._circuits[name] = found
-            self.woken.set()
+            self._keep(name, found)
 
     async def _put_back(self, name: str, found: Circuit, back: Circuit, now: float) -> Move | None:
         move = Move(

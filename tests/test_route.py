@@ -255,6 +255,23 @@ def test_all_replicas_that_know_the_same_decide_the_same(
     assert choose(route, {"other/m": OPEN, **dict(learnt)}, NOW) == choose(route, known, NOW)
 
 
+@given(SNAPSHOTS, SHARES, st.floats(0.0, 0.99))
+def test_until_the_clock_may_change_a_decision_it_stays_the_same(
+    circuits: list[Circuit], share: float, part: float
+) -> None:
+    route, known = snapshot(circuits, share)
+    decision = choose(route, known, NOW)
+    later = choose(route, known, NOW + part * (1e6 if decision.changes_s is None else decision.changes_s))
+
+    for said in ("target", "role", "reason", "state", "crowded"):
+        assert getattr(later, said) == getattr(decision, said)
+
+
+def test_the_first_hold_that_ends_may_change_a_decision() -> None:
+    assert chosen(a=CLOSED).changes_s is None
+    assert chosen(a=OPEN, b=replace(OPEN, open_until=NOW + 7)).changes_s == 7
+
+
 def test_the_generation_rises_with_every_circuit_of_the_route() -> None:
     assert chosen(a=CLOSED, b=OPEN).generation == 5
     assert chosen(a=CLOSED, b=replace(OPEN, generation=4)).generation == 6

@@ -95,6 +95,19 @@ async def test_another_replica_hears_of_a_move_at_once(store: RedisStore, store_
     assert there.standing(FIRST.name).state is State.HELD_OPEN
 
 
+async def test_who_watches_hears_of_each_circuit_that_moves_or_is_read(store: RedisStore) -> None:
+    here, there, seen = board_over(store), board_over(store), list[str]()
+    await there.refresh()
+    there.watch(seen.append)
+
+    await there.hold(SECOND.name, opened=True, who="ann", why="deploy", for_s=60)
+    await here.hold(FIRST.name, opened=True, who="ann", why="deploy", for_s=60)
+    await there.refresh()
+    await there.refresh()
+
+    assert seen == [SECOND.name, FIRST.name]
+
+
 async def test_an_unknown_target_is_refused_with_the_names_there_are(store: RedisStore) -> None:
     board = board_over(store)
     asked = (
