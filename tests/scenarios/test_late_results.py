@@ -125,9 +125,9 @@ def test_a_probe_of_one_half_open_round_does_not_count_in_the_next() -> None:
     story.half_open_at_690()
     assert story.probe(failed, 821.0, name="second") is not None
     assert story.ends == 1421.0
-    assert story.probe(good, 830.0, began=690.0, name="first") is None
-    story.probes(failed, range(900, 1421, 60))
+    story.probes(failed, range(880, 1421, 60))
 
+    assert story.probe(good, 1423.0, began=690.0, name="first") is None
     assert story.probe(good, 1425.0) is None
     story.probe(good, 1440.0)
     assert (story.state, story.last.cause) == (State.CLOSED, Cause.RECOVERED)
