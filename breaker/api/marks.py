@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from urllib.parse import quote
 
-from breaker.api.words import Mood
+from breaker.api.headline import Mood
 from breaker.circuit import State
 from breaker.log import Entry, Weight, weigh
 from breaker.policy import Policy
@@ -28,6 +28,8 @@ _MOODS: dict[Mood, str] = {
     Mood.BACKUP: '<path d="M12 1.5l11 20.5H1z" fill="currentColor" stroke="currentColor" stroke-linejoin="round"/>'
     '<path class="cut" d="M12 9v6M12 18.4v.2" fill="none" stroke-width="2.6" stroke-linecap="round"/>',
     Mood.LAST_RESORT: _SHAPES[State.OPEN],
+    Mood.SELF_SUSPECT: '<path d="M1.5 12h6.5M16 12h6.5M8 6.5v11M16 6.5v11" fill="none" stroke="currentColor" '
+    'stroke-width="2.8" stroke-linecap="round"/>',
     Mood.UNKNOWN: f'{_RING}<path d="M12 6.5V12l3.5 2.5" fill="none" stroke="currentColor" stroke-width="2.5" '
     'stroke-linecap="round" stroke-linejoin="round"/>',
 }
@@ -35,6 +37,7 @@ _ICON_COLOURS: dict[Mood, str] = {
     Mood.WELL: "#2e9e63",
     Mood.BACKUP: "#d98a1f",
     Mood.LAST_RESORT: "#d64541",
+    Mood.SELF_SUSPECT: "#3f74c9",
     Mood.UNKNOWN: "#808893",
 }
 _BAR, _STEP, _HIGH, _SHOWN = 5, 8, 30, 16

@@ -11,9 +11,10 @@ from string import Template
 
 import breaker
 from breaker.answer import Answer
-from breaker.api import marks, shapes, words
+from breaker.api import marks, shaping, words
+from breaker.api.headline import Headline, Known, headline, of_decision
 from breaker.api.notices import Notice
-from breaker.api.words import Headline
+from breaker.api.spans import lasting
 from breaker.circuit import Move, State
 from breaker.log import Entry, Weight, weigh
 from breaker.route import Decision, Role
@@ -46,21 +47,20 @@ class View:
     moves: Sequence[tuple[str, Move]]
     notices: Sequence[Notice]
     now: float
-    age_s: float | None
-    stale: bool
+    known: Known
     metrics: bool = False
 
 
 def render(view: View) -> str:
     """The page's HTML."""
-    told = words.headline(view.decisions, view.standings, view.now, age_s=view.age_s, stale=view.stale)
+    told = headline(view.decisions, view.standings, view.now, known=view.known)
     return _TEMPLATE.substitute(
         title=escape(f"{told.text.rstrip('.')} · Firstbyte"),
         icon=escape(marks.icon(told.mood)),
         style=_STYLE,
         clock=_time(view.now, view.now),
         mood=told.mood.value,
-        known="stale" if view.stale else "fresh",
+        known="stale" if view.known.stale else "fresh",
         mark=marks.of_mood(told.mood),
         headline=escape(told.text),
         more=_more(told),
@@ -86,14 +86,13 @@ def _notices(notices: Sequence[Notice]) -> str:
 
 def _route(decision: Decision, view: View) -> str:
     standings = {standing.target.name: standing for standing in view.standings}
-    primary, chosen = standings[decision.route.targets[0].name], standings[decision.target.name]
-    role = f"{decision.role.value}{_unheard(chosen, view.now)}"
+    role = f"{decision.role.value}{_unheard(standings[decision.target.name], view.now)}"
     steps = "\n".join(_step(standings[t.name], view.now, chosen=t == decision.target) for t in decision.route.targets)
     return (
         f'<article class="card"><header><h3>{escape(decision.route.name)}</h3>'
         f'<span class="role {role}">{_ROLES[decision.role]}</span></header>\n'
         f"<ol>\n{steps}\n</ol>\n"
-        f'<p class="quiet">{escape(words.of_decision(decision, primary, view.now))}</p></article>'
+        f'<p class="quiet">{escape(of_decision(decision, view.standings, view.now))}</p></article>'
     )
 
 
@@ -117,27 +116,35 @@ def _target(standing: Standing, now: float) -> str:
 
 
 def _circuit(standing: Standing, now: float) -> str:
-    since = shapes.since(standing)
-    times = [] if since is None else [f"for {words.lasting(now - since)}"]
+    since = shaping.since(standing)
+    times = [] if since is None else [f"for {lasting(now - since)}"]
     if standing.until is not None:
-        times.append(f"{words.lasting(standing.until - now)} left")
+        times.append(f"{lasting(standing.until - now)} left")
     held = standing.circuit.held if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) else None
-    by_hand = f'<span class="quiet">{escape(f"{held.who}: {held.why}")}</span>' if held else ""
+    by_hand = [f"{held.who}: {held.why}", words.underneath(standing, now)] if held else []
+    besides = "".join(f'<span class="quiet">{escape(said)}</span>' for said in [*by_hand, *_to_do(standing)])
     return (
         f'<span class="state">{marks.of_state(standing.state)} {_state(standing.state)}</span>'
-        f'<span class="quiet">{escape(", ".join([words.circuit(standing), *times]))}</span>{by_hand}'
+        f'<span class="quiet">{escape(", ".join([words.circuit(standing), *times]))}</span>{besides}'
     )
+
+
+def _to_do(standing: Standing) -> list[str]:
+    """What somebody has to do, also where a hold lies over the circuit."""
+    said = words.act(standing)
+    return [said] if said else []
 
 
 def _first_byte(standing: Standing, now: float) -> str:
     drawn = marks.bars(standing.log.probes, standing.policy) if standing.log.probes else ""
-    entry = shapes.newest_first_byte(standing.log)
+    entry = shaping.newest_first_byte(standing.log)
     if entry is None or entry.answer.first_byte_s is None:
         return f'<div class="measured">{drawn}<p class="quiet">none yet</p></div>'
     slow = entry.answer.first_byte_s > standing.policy.slow_s
-    said = f"<span{' class=bad' if slow else ''}>{words.lasting(entry.answer.first_byte_s)}</span>"
+    said = f"<span{' class=bad' if slow else ''}>{lasting(entry.answer.first_byte_s)}</span>"
+    besides = ", ".join(filter(None, [_ago(entry, now), words.usually(standing)]))
     limit = f'<span class="beside">{"over" if slow else "of"} {standing.policy.slow_s:g} s</span>'
-    return f'<div class="measured">{drawn}<p>{said} {limit}<span class="quiet">{_ago(entry, now)}</span></p></div>'
+    return f'<div class="measured">{drawn}<p>{said} {limit}<span class="quiet">{besides}</span></p></div>'
 
 
 def _last_answer(standing: Standing, now: float) -> str:
@@ -147,10 +154,8 @@ def _last_answer(standing: Standing, now: float) -> str:
     weight = weigh(entry, standing.policy)
     slow = ", too slow" if weight is Weight.SLOW else ""
     word = f"{entry.verdict.value.replace('_', ' ')}{_status(entry.answer)}{slow}"
-    return (
-        f"<span{' class=bad' if weight.bad else ''}>{escape(word)}</span>"
-        f'<span class="quiet">{entry.answer.source.value}, {_ago(entry, now)}</span>'
-    )
+    besides = ", ".join(filter(None, [entry.answer.source.value, _ago(entry, now), words.ignored(entry)]))
+    return f'<span{" class=bad" if weight.bad else ""}>{escape(word)}</span><span class="quiet">{besides}</span>'
 
 
 def _status(answer: Answer) -> str:
@@ -182,7 +187,7 @@ def _state(state: State) -> str:
 
 
 def _ago(entry: Entry, now: float) -> str:
-    return f"{words.lasting(now - entry.at)} ago"
+    return f"{lasting(now - entry.at)} ago"
 
 
 def _unheard(standing: Standing, now: float) -> str:
@@ -195,4 +200,4 @@ def _time(at: float, now: float) -> str:
     moment = datetime.fromtimestamp(at, UTC)
     today = moment.date() == datetime.fromtimestamp(now, UTC).date()
     said = f"{moment:%H:%M:%S} UTC" if today else f"{moment:%d %b %H:%M} UTC"
-    return f'<time class="quiet" datetime="{shapes.clock(at)}">{said}</time>'
+    return f'<time class="quiet" datetime="{shaping.clock(at)}">{said}</time>'

@@ -2,6 +2,9 @@
 
 import logging
 import time
+from collections.abc import Sequence
+from heapq import merge
+from itertools import islice
 
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError
@@ -31,9 +34,13 @@ class Recent:
         return self._moves
 
     async def _read(self) -> list[tuple[str, Move]]:
-        found = [
-            (standing.target.name, move)
-            for standing in self._switchboard.standings()
-            for move in await self._switchboard.moves(standing.target.name, SHOWN)
-        ]
-        return sorted(found, key=lambda pair: pair[1].at, reverse=True)[:SHOWN]
+        names = [standing.target.name for standing in self._switchboard.standings()]
+        return await newest_moves(self._switchboard, names, SHOWN)
+
+
+async def newest_moves(switchboard: Switchboard, targets: Sequence[str], limit: int) -> list[tuple[str, Move]]:
+    """The newest moves of these targets together, newest first. Raises UnknownNameError."""
+    found = [[(name, move) for move in await switchboard.moves(name, limit)] for name in targets]
+    # Merged, not sorted: where a clock was set back, a target's moves stay in their own order.
+    merged = merge(*found, key=lambda pair: pair[1].at, reverse=True)
+    return list(islice(merged, limit))

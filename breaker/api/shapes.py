@@ -1,18 +1,9 @@
-"""The JSON that the door speaks: one shape for each thing, times in seconds rounded to milliseconds."""
+"""The JSON that the door speaks: one shape for each thing."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import NotRequired
 
 # pydantic reads the standard library's TypedDict from Python 3.12 on only.
 from typing_extensions import TypedDict
-
-from breaker.answer import Answer
-from breaker.circuit import Held, Move, State
-from breaker.log import Entry, Log
-from breaker.route import Decision, Route
-from breaker.switchboard import Standing, newest
-from breaker.verdict import Judgement
 
 
 class DecisionShape(TypedDict):
@@ -26,6 +17,7 @@ class DecisionShape(TypedDict):
     wire: str
     api_key_env: str | None
     role: str
+    state: str
     primary: str
     reason: str
     since_s: float | None
@@ -73,18 +65,31 @@ class AnswerShape(_Classed):
     headers_s: float | None
     first_byte_s: float | None
     seconds: float
+    retry_after_s: float | None
     prompt_tokens: int | None
     completion_tokens: int | None
+    suspect_timing: bool
+    self_suspect: bool
+
+
+class AutomaticShape(TypedDict):
+    """What a circuit would be without the hold by hand that lies over it."""
+
+    state: str
+    cause: str | None
+    since_s: float | None
+    until_s: float | None
 
 
 class HeldShape(TypedDict):
-    """A hold by hand."""
+    """A hold by hand; `automatic` goes on underneath, and is what remains when the hold ends."""
 
     opened: bool
     who: str
     why: str
     since_s: float
     until_s: float
+    automatic: AutomaticShape
 
 
 class FirstByteShape(TypedDict):
@@ -108,13 +113,26 @@ class TargetShape(TypedDict):
     until_s: float | None
     generation: int
     held: HeldShape | None
+    hold_s: float
     last_first_byte: FirstByteShape | None
     last_answer: AnswerShape | None
+    usual_first_byte_s: float | None
+    sluggish_above_s: float | None
+    policy: dict[str, float | bool]
+
+
+class MeasureShape(TypedDict):
+    """A number that was compared, and the limit that it was compared with."""
+
+    what: str
+    value: float
+    limit: float
 
 
 class MoveShape(TypedDict):
-    """A change of a circuit with the answers that caused it."""
+    """A change of a circuit with the numbers that were compared and the answers that caused it."""
 
+    target: str
     at: str
     ago_s: float
     before: str
@@ -122,6 +140,7 @@ class MoveShape(TypedDict):
     cause: str
     why: str
     generation: int
+    measures: list[MeasureShape]
     answers: list[AnswerShape]
 
 
@@ -130,13 +149,14 @@ class TargetsShape(TypedDict):
 
     stale: bool
     age_s: float | None
+    self_suspect_s: float | None
     targets: list[TargetShape]
 
 
 class MovesShape(TypedDict):
-    """The newest moves of a target, newest first."""
+    """The newest moves of a target, or of all (`target` is null), newest first."""
 
-    target: str
+    target: str | None
     moves: list[MoveShape]
 
 
@@ -153,148 +173,3 @@ class ReportsShape(TypedDict):
     accepted: int
     problems: list[FlawShape]
     answers: list[VerdictShape]
-
-
-def of_decision(decision: Decision) -> DecisionShape:
-    """A decision as an agent reads it."""
-    target = decision.target
-    shape: DecisionShape = {
-        "route": decision.route.name,
-        "target": target.name,
-        "provider": target.provider.name,
-        "model": target.model,
-        "base_url": target.provider.base_url,
-        "wire": target.provider.wire,
-        "api_key_env": target.provider.api_key_env,
-        "role": decision.role.value,
-        "primary": decision.route.targets[0].name,
-        "reason": decision.reason.value,
-        "since_s": _ms(decision.since_s),
-        "until_s": _ms(decision.until_s),
-        "generation": decision.generation,
-        "valid_for_s": round(decision.valid_for_s, 3),
-        "stale": decision.stale,
-    }
-    if decision.retry_after_s is not None:
-        shape["retry_after_s"] = _ms(decision.retry_after_s)
-    return shape
-
-
-def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> TargetShape:
-    """A target as it stands at `now`."""
-    target, circuit = standing.target, standing.circuit
-    last = newest(standing.log)
-    held = circuit.held if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) else None
-    return {
-        "target": target.name,
-        "provider": target.provider.name,
-        "model": target.model,
-        "wire": target.provider.wire,
-        "routes": [route.name for route in routes if target in route.targets],
-        "state": standing.state.value,
-        "cause": "manual" if held else circuit.cause and circuit.cause.value,
-        "since_s": _ago(since(standing), now),
-        "until_s": None if standing.until is None else round(standing.until - now, 3),
-        "generation": circuit.generation,
-        "held": None if held is None else _of_held(held, now),
-        "last_first_byte": _of_first_byte(standing.log, now),
-        "last_answer": None if last is None else of_entry(last, now),
-    }
-
-
-def of_move(move: Move, now: float) -> MoveShape:
-    """A move as it is told at `now`."""
-    return {
-        "at": clock(move.at),
-        "ago_s": _ago_s(move.at, now),
-        "before": move.before.value,
-        "after": move.after.value,
-        "cause": move.cause.value,
-        "why": move.why,
-        "generation": move.circuit.generation,
-        "answers": [of_entry(entry, now) for entry in move.answers],
-    }
-
-
-def of_entry(entry: Entry, now: float) -> AnswerShape:
-    """A judged answer as it is told at `now`."""
-    answer = entry.answer
-    return {
-        "id": answer.id,
-        "source": answer.source.value,
-        "part": answer.part.value,
-        "at": clock(entry.at),
-        "ago_s": _ago_s(entry.at, now),
-        "verdict": entry.verdict.value,
-        "class": entry.blame.value,
-        "late": entry.late,
-        "ended": answer.ended.value,
-        "streamed": answer.streamed,
-        "status": answer.status,
-        "headers_s": _ms(answer.headers_s),
-        "first_byte_s": _ms(answer.first_byte_s),
-        "seconds": round(answer.seconds, 3),
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
-    }
-
-
-def of_verdict(answer: Answer, judgement: Judgement) -> VerdictShape:
-    """What a reported answer was."""
-    return {
-        "id": answer.id,
-        "verdict": judgement.verdict.value,
-        "class": judgement.blame.value,
-        "why": judgement.why,
-    }
-
-
-def since(standing: Standing) -> float | None:
-    """Since when a circuit has been as it is, in the store's time; None where it has never moved."""
-    circuit = standing.circuit
-    if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) and circuit.held:
-        return circuit.held.since
-    if standing.state is State.HALF_OPEN:
-        return circuit.open_until
-    return circuit.moved_at or None
-
-
-def newest_first_byte(log: Log) -> Entry | None:
-    """The entry that counted last among those that had a first byte."""
-    entries = [entry for entry in (*log.probes, *log.reports) if entry.answer.first_byte_s is not None]
-    return max(entries, key=lambda entry: entry.at, default=None)
-
-
-def clock(at: float) -> str:
-    """A moment as RFC 3339 has it, in UTC."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _of_held(held: Held, now: float) -> HeldShape:
-    return {
-        "opened": held.opened,
-        "who": held.who,
-        "why": held.why,
-        "since_s": _ago_s(held.since, now),
-        "until_s": round(held.until - now, 3),
-    }
-
-
-def _of_first_byte(log: Log, now: float) -> FirstByteShape | None:
-    entry = newest_first_byte(log)
-    if entry is None or entry.answer.first_byte_s is None:
-        return None
-    return {"first_byte_s": round(entry.answer.first_byte_s, 3), "ago_s": _ago_s(entry.at, now)}
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 3)
-
-
-def _ago(at: float | None, now: float) -> float | None:
-    return None if at is None else _ago_s(at, now)
-
-
-def _ago_s(at: float, now: float) -> float:
-    """Never negative: the store's clock may have been set back since."""
-    return max(round(now - at, 3), 0.0)

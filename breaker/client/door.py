@@ -82,9 +82,9 @@ class Firstbyte:
         """How each target stands, or only one, as `GET /targets` says it."""
         return self._needed(self._ask("GET", "/targets", params=_given(target=target)), "targets", "stale")
 
-    def moves(self, target: str, limit: int = 50) -> list[dict[str, Any]]:
-        """The newest moves of a target with the answers behind each, newest first."""
-        said = self._ask("GET", "/moves", params={"target": target, "limit": str(limit)})
+    def moves(self, target: str | None = None, limit: int = 50) -> list[dict[str, Any]]:
+        """The newest moves of a target, or of all, with the answers behind each, newest first."""
+        said = self._ask("GET", "/moves", params=_given(target=target, limit=limit))
         moves: list[dict[str, Any]] = self._needed(said, "moves")["moves"]
         return moves
 

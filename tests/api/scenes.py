@@ -1,16 +1,20 @@
 """Situations as the page sees them, made without a store."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from breaker.answer import Answer, Ended, Source
+from breaker.api.headline import Known
 from breaker.api.notices import Notice
 from breaker.api.page import View
 from breaker.circuit import Cause, Circuit, Held, Move, state, until
 from breaker.log import Entry, Log
 from breaker.policy import Policy
-from breaker.route import choose
+from breaker.route import Route, choose
 from breaker.switchboard import STALE_AFTER_S, Standing
 from breaker.target import Target
+from breaker.usual import UNKNOWN, learn
 from breaker.verdict import judge
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES
 
@@ -30,6 +34,14 @@ def circuit(*, cause: Cause, moved_s: float, left_s: float | None) -> Circuit:
     )
 
 
+def knows(log: Log, usual_s: float) -> Log:
+    """The log of a target whose first bytes have usually come after so long."""
+    known = UNKNOWN
+    for i in range(200):
+        known = learn(known, usual_s, NOW - 90_000 + 60 * i, out=False)
+    return replace(log, usual=known)
+
+
 def held(*, opened: bool, left_s: float, who: str = "Anna", why: str = "new plan") -> Circuit:
     """A circuit held by hand."""
     return Circuit(
@@ -37,7 +49,7 @@ def held(*, opened: bool, left_s: float, who: str = "Anna", why: str = "new plan
     )
 
 
-def entry(target: Target, ago_s: float, *, first_byte_s: float | None = 1.4, status: int = 200) -> Entry:
+def entry(target: Target, ago_s: float, *, first_byte_s: float | None = 1.4, status: int = 200, **facts: Any) -> Entry:
     """A probe's answer, judged."""
     answer = Answer(
         target=target.name,
@@ -49,6 +61,7 @@ def entry(target: Target, ago_s: float, *, first_byte_s: float | None = 1.4, sta
         first_byte_s=first_byte_s,
         text_chars=200,
         end_mark=True,
+        **facts,
     )
     judgement = judge(answer)
     return Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=NOW - ago_s, began=NOW - ago_s - 2)
@@ -62,6 +75,8 @@ def scene(
     heard_s: Mapping[str, float | None] | None = None,
     logs: Mapping[str, Log] | None = None,
     age_s: float | None = 0.4,
+    self_suspect_s: float | None = None,
+    routes: Sequence[Route] = ROUTES,
     moves: Sequence[tuple[str, Move]] = (),
     notices: Sequence[Notice] = (),
 ) -> View:
@@ -70,7 +85,7 @@ def scene(
     stale = age_s is None or age_s > STALE_AFTER_S
     heard = {short: _heard(target, (heard_s or {}).get(short, 12.0)) for short, target in _SHORT.items()}
     return View(
-        decisions=[choose(route, circuits, NOW, stale=stale) for route in ROUTES],
+        decisions=[choose(route, circuits, NOW, stale=stale) for route in routes],
         standings=[
             _standing(target, circuits[target.name], (logs or {}).get(short, heard[short]))
             for short, target in _SHORT.items()
@@ -78,8 +93,7 @@ def scene(
         moves=moves,
         notices=notices,
         now=NOW,
-        age_s=age_s,
-        stale=stale,
+        known=Known(age_s=age_s, stale=stale, self_suspect_s=self_suspect_s),
     )
 
 

@@ -28,6 +28,7 @@ async def test_a_healthy_route_goes_to_its_primary(door: httpx.AsyncClient) -> N
         ("wire", "openai-chat"),
         ("api_key_env", "ZAI_API_KEY"),
         ("role", "primary"),
+        ("state", "closed"),
         ("primary", "zai/glm-5.3-flash"),
         ("reason", "healthy"),
         ("since_s", None),

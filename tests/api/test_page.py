@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import httpx
@@ -13,7 +14,7 @@ from breaker.api.recent import Recent
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.log import Log
 from breaker.switchboard import Switchboard
-from tests.api.scenes import NOW, circuit, entry, held, scene
+from tests.api.scenes import NOW, circuit, entry, held, knows, scene
 from tests.api.server import Server
 from tests.api.world import BACKUP, PRIMARY, URL, failed, good
 
@@ -99,8 +100,49 @@ FULL = scene(
         ),
         pytest.param(
             {"primary": held(opened=False, left_s=600)},
-            ["held closed", "takes requests: by hand", "The primary, held closed by Anna."],
+            [
+                "held closed",
+                "takes requests: by hand",
+                "The primary, held closed by Anna.",
+                "without the hold: takes requests",
+            ],
             id="held closed",
+        ),
+        pytest.param(
+            {"primary": replace(OPEN, held=held(opened=False, left_s=600).held)},
+            [
+                "The primary, held closed by Anna, although it would be out by itself.",
+                "without the hold: out: slow",
+            ],
+            id="held closed over an open circuit",
+        ),
+        pytest.param(
+            {"primary": circuit(cause=Cause.QUOTA, moved_s=212, left_s=388)},
+            [
+                "out: no credit or quota, for 3 min 32 s, 6 min 28 s left",
+                "Somebody has to act: top up the account of zai, or raise its limit.",
+            ],
+            id="a refusal",
+        ),
+        pytest.param(
+            {"self_suspect_s": 40.0},
+            ["Our own network seems to be down: nothing moves until it is back.", "for about 40 s"],
+            id="our own network",
+        ),
+        pytest.param(
+            {"logs": {"primary": knows(Log(probes=(entry(PRIMARY, 12, first_byte_s=12.0),)), usual_s=3.0)}},
+            ["12 s ago, usually 3.0 s"],
+            id="its usual speed",
+        ),
+        pytest.param(
+            {"logs": {"primary": Log(probes=(entry(PRIMARY, 12, self_suspect=True),))}},
+            ["not counted: our own network was down"],
+            id="an answer that was our own fault",
+        ),
+        pytest.param(
+            {"logs": {"primary": Log(probes=(entry(PRIMARY, 12, suspect_timing=True),))}},
+            ["not counted: we stood still ourselves"],
+            id="an answer while we stalled",
         ),
         pytest.param(
             {"primary": circuit(cause=Cause.UNVERIFIED, moved_s=30, left_s=None)},

@@ -1,11 +1,20 @@
 """GET /targets and GET /moves."""
 
+import time
+from dataclasses import asdict, replace
+
 import httpx
 import pytest
 
+from breaker.api import Access, create_app
+from breaker.api.shaping import of_standing
+from breaker.log import Log
+from breaker.policy import Policy
+from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
+from tests.api.scenes import NOW, entry, knows, scene
 from tests.api.server import Server
-from tests.api.world import BACKUP, OTHER, PRIMARY, failed, good
+from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, URL, failed, good
 
 ONE = {"target": PRIMARY.name}
 
@@ -91,7 +100,89 @@ async def test_a_limit_out_of_bounds_is_refused_by_name_alone(door: httpx.AsyncC
     assert "psst" not in answer.text
 
 
-async def test_moves_of_no_target_are_refused(door: httpx.AsyncClient) -> None:
-    answer = await door.get("/moves")
+async def test_without_a_target_the_newest_moves_of_all_come(door: httpx.AsyncClient, switchboard: Switchboard) -> None:
+    for target in (PRIMARY, OTHER, BACKUP, PRIMARY):
+        await switchboard.hold(target.name, opened=True, who="anna", why=target.model, for_s=60)
 
-    assert (answer.status_code, answer.json()["detail"]) == (422, "target: Field required")
+    said = (await door.get("/moves", params={"limit": 3})).json()
+
+    assert said["target"] is None
+    assert [move["target"] for move in said["moves"]] == [PRIMARY.name, BACKUP.name, OTHER.name]
+
+
+async def test_a_move_tells_which_numbers_were_compared(door: httpx.AsyncClient) -> None:
+    await door.post("/reports", json=[failed("a"), failed("b")])
+
+    (move,) = (await door.get("/moves", params=ONE)).json()["moves"]
+
+    assert move["target"] == PRIMARY.name
+    assert move["measures"] == [{"what": "errors_row", "value": 2, "limit": 2}]
+
+
+async def test_an_answer_that_counted_for_nothing_says_why(door: httpx.AsyncClient) -> None:
+    await door.post("/reports", json=good("a", suspect_timing=True))
+    stalled = (await door.get("/targets", params=ONE)).json()["targets"][0]["last_answer"]
+    await door.post("/reports", json=failed("b", status=None, ended="unreachable", self_suspect=True))
+    cut_off = (await door.get("/targets", params=ONE)).json()["targets"][0]["last_answer"]
+    await door.post("/reports", json=failed("c", status=429, retry_after_s=7.5))
+    throttled = (await door.get("/targets", params=ONE)).json()["targets"][0]["last_answer"]
+
+    assert (stalled["suspect_timing"], stalled["self_suspect"], stalled["retry_after_s"]) == (True, False, None)
+    assert (cut_off["suspect_timing"], cut_off["self_suspect"]) == (False, True)
+    assert (throttled["verdict"], throttled["retry_after_s"]) == ("rate_limited", 7.5)
+
+
+async def test_a_hold_says_what_goes_on_underneath(door: httpx.AsyncClient, switchboard: Switchboard) -> None:
+    await door.post("/reports", json=[failed("a"), failed("b")])
+    await switchboard.hold(PRIMARY.name, opened=False, who="anna", why="I know better", for_s=60)
+
+    said = (await door.get("/targets", params=ONE)).json()["targets"][0]
+
+    automatic = said["held"]["automatic"]
+    assert (said["state"], said["cause"], said["hold_s"]) == ("held-closed", "manual", 600)
+    assert (automatic["state"], automatic["cause"]) == ("open", "errors")
+    assert 595 < automatic["until_s"] <= 600
+    assert 0 <= automatic["since_s"] < 5
+
+
+async def test_a_target_comes_with_its_numbers(door: httpx.AsyncClient) -> None:
+    said = (await door.get("/targets", params=ONE)).json()["targets"][0]
+
+    assert said["policy"] == asdict(Policy())
+    assert (said["hold_s"], said["usual_first_byte_s"], said["sluggish_above_s"]) == (0, None, None)
+
+
+@pytest.mark.parametrize("slump", [True, False])
+def test_usual_speed_is_told_once_it_is_known_and_a_limit_only_where_there_is_a_rule(slump: bool) -> None:
+    view = scene(logs={"primary": knows(Log(probes=(entry(PRIMARY, 12),)), usual_s=3.0)})
+    standing = replace(view.standings[0], policy=Policy(slump=slump))
+
+    said = of_standing(standing, ROUTES, NOW)
+
+    assert said["usual_first_byte_s"] == pytest.approx(3.0, rel=0.1)
+    assert ((said["sluggish_above_s"] or 0.0) > 5.0) is slump
+
+
+async def test_while_our_own_network_is_down_it_says_for_how_long(store: RedisStore) -> None:
+    class Down:
+        suspect_since: float | None = time.monotonic() - 40.0
+
+        async def down(self, target: str) -> bool:
+            raise AssertionError(target)
+
+        def was_down(self, seconds: float) -> bool:
+            raise AssertionError(seconds)
+
+    policies = {target.name: Policy() for route in ROUTES for target in route.targets}
+    board = Switchboard(store, ROUTES, policies, network=Down())
+    await board.refresh()
+    app = create_app(board, access=Access())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL) as door:
+        said, page = (await door.get("/targets")).json(), (await door.get("/")).text
+
+    assert 40 <= said["self_suspect_s"] < 60
+    assert "Our own network seems to be down: nothing moves until it is back." in page
+
+
+async def test_nobody_says_so_where_it_is_up(door: httpx.AsyncClient) -> None:
+    assert (await door.get("/targets")).json()["self_suspect_s"] is None

@@ -20,7 +20,7 @@ MEMBERS = {"type", "title", "status", "detail"}
         ("GET", "/route", 404, "unknown-route"),
         ("GET", "/targets?target=psst/x", 404, "unknown-target"),
         ("GET", "/moves?target=psst/x", 404, "unknown-target"),
-        ("GET", "/moves", 422, "bad-field"),
+        ("GET", "/moves?limit=0", 422, "bad-field"),
         ("GET", "/nothing", 404, "unknown-path"),
         ("GET", "/route/", 404, "unknown-path"),
         ("DELETE", "/route", 405, "wrong-method"),

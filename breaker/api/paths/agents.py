@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from breaker.answer import Answer
-from breaker.api import bodies, problems, reports, shapes
+from breaker.api import bodies, problems, reports, shapes, shaping
 from breaker.api.problems import ProblemError
 from breaker.api.replies import BASE_HEADERS, as_json
 from breaker.errors import BadFactError, UnknownNameError
@@ -49,7 +49,7 @@ def router(switchboard: Switchboard, phrases: Collection[str]) -> APIRouter:
         headers = {"ETag": etag(decision), "Cache-Control": f"max-age={int(decision.valid_for_s)}"}
         if _matches(request.headers.get("if-none-match", ""), headers["ETag"]):
             return Response(status_code=304, headers={**BASE_HEADERS, **headers})
-        return as_json(shapes.of_decision(decision), headers=headers)
+        return as_json(shaping.of_decision(decision), headers=headers)
 
     @paths.post("/reports", status_code=202, response_model=shapes.ReportsShape, openapi_extra=_REPORTS_BODY)
     async def report(request: Request) -> Response:
@@ -64,7 +64,7 @@ def router(switchboard: Switchboard, phrases: Collection[str]) -> APIRouter:
         taken: shapes.ReportsShape = {
             "accepted": len(answers),
             "problems": flaws,
-            "answers": [shapes.of_verdict(answer, judge(answer)) for answer in answers],
+            "answers": [shaping.of_verdict(answer, judge(answer)) for answer in answers],
         }
         return as_json(taken, status=202)
 
@@ -73,7 +73,8 @@ def router(switchboard: Switchboard, phrases: Collection[str]) -> APIRouter:
 
 def etag(decision: Decision) -> str:
     """The same as long as an agent would do the same; weak, since the seconds in the body run on."""
-    parts = (decision.route.name, decision.target, decision.role, decision.reason, decision.generation, decision.stale)
+    what = (decision.route.name, decision.target, decision.role, decision.state, decision.reason)
+    parts = (*what, decision.generation, decision.stale)
     return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"'
 
 

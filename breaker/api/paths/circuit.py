@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.responses import Response
 
-from breaker.api import bodies, problems, shapes
+from breaker.api import bodies, problems, shapes, shaping
 from breaker.api.replies import as_json
 from breaker.switchboard import Switchboard
 
@@ -97,7 +97,7 @@ def _read(kind: type[Body], body: bytes) -> Body:
 
 
 def _standing(switchboard: Switchboard, target: str) -> Response:
-    return as_json(shapes.of_standing(switchboard.standing(target), switchboard.routes, switchboard.now()))
+    return as_json(shaping.of_standing(switchboard.standing(target), switchboard.routes, switchboard.now()))
 
 
 def _body(kind: type[BaseModel]) -> dict[str, object]:

@@ -6,9 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse, Response
 
-from breaker.api import page, shapes
+from breaker.api import page, shapes, shaping
+from breaker.api.headline import Known
 from breaker.api.notices import Notice
-from breaker.api.recent import Recent
+from breaker.api.recent import Recent, newest_moves
 from breaker.api.replies import as_json
 from breaker.switchboard import Switchboard
 
@@ -30,8 +31,11 @@ def router(switchboard: Switchboard, notices: Callable[[], list[Notice]], *, met
             standings=switchboard.standings(),
             notices=notices(),
             now=switchboard.now(),
-            age_s=switchboard.age_s(),
-            stale=switchboard.stale(),
+            known=Known(
+                age_s=switchboard.age_s(),
+                stale=switchboard.stale(),
+                self_suspect_s=switchboard.self_suspect_s(),
+            ),
             metrics=metrics,
         )
         return HTMLResponse(page.render(view), headers=page.HEADERS)
@@ -41,20 +45,27 @@ def router(switchboard: Switchboard, notices: Callable[[], list[Notice]], *, met
         """How each target stands, or only one."""
         await switchboard.look_again()
         standings = switchboard.standings() if target is None else [switchboard.standing(target)]
-        age_s, now = switchboard.age_s(), switchboard.now()
+        age_s, now, suspect_s = switchboard.age_s(), switchboard.now(), switchboard.self_suspect_s()
         shape: shapes.TargetsShape = {
             "stale": switchboard.stale(),
             "age_s": None if age_s is None else round(age_s, 3),
-            "targets": [shapes.of_standing(standing, switchboard.routes, now) for standing in standings],
+            "self_suspect_s": None if suspect_s is None else round(suspect_s, 3),
+            "targets": [shaping.of_standing(standing, switchboard.routes, now) for standing in standings],
         }
         return as_json(shape)
 
     @paths.get("/moves", response_model=shapes.MovesShape)
-    async def moves(target: Annotated[str, Query()], limit: Annotated[int, Query(ge=1, le=MAX_MOVES)] = 50) -> Response:
-        """The newest moves of a target with the answers behind each, newest first."""
-        found = await switchboard.moves(target, limit)
+    async def moves(
+        target: Annotated[str | None, Query()] = None, limit: Annotated[int, Query(ge=1, le=MAX_MOVES)] = 50
+    ) -> Response:
+        """The newest moves of a target, or of all, with what was compared and the answers behind each, newest first."""
+        names = [standing.target.name for standing in switchboard.standings()] if target is None else [target]
+        found = await newest_moves(switchboard, names, limit)
         now = switchboard.now()
-        shape: shapes.MovesShape = {"target": target, "moves": [shapes.of_move(move, now) for move in found]}
+        shape: shapes.MovesShape = {
+            "target": target,
+            "moves": [shaping.of_move(name, move, now) for name, move in found],
+        }
         return as_json(shape)
 
     return paths
