@@ -252,7 +252,7 @@ class CircuitMachine(RuleBasedStateMachine):
         assert made.open_until == self.now + made.hold_s
         if move.cause in (Cause.SLOW, Cause.ERRORS):
             gaps = self.gaps(move.answers)
-            if move.before is State.HALF_OPEN:  # any since the hold's end, as long as the monitor isn't silent
+            if self.circuit.open_until is not None:  # any since the hold's end, as long as the monitor isn't silent
                 assert gaps.pop() < self.policy.silent_s
             assert all(gap <= self.policy.row_gap_s for gap in gaps)
 
