@@ -179,6 +179,13 @@ def both_11(library: Library) -> Told:
     return (shown == "half-open") is would, f"it says {shown} while a caller is {'let in' if would else 'refused'}"
 
 
+def both_12(library: Library) -> Told:
+    breaker = over(library)
+    breaker.times(2, "good")
+    let_in = breaker.times(50, "good")
+    return let_in == 50, f"once it has closed, {let_in} of 50 come back at once"
+
+
 def both_14(library: Library) -> Told:
     library.need("good")
     for wanted in (1, 2, 3):

@@ -90,7 +90,8 @@ go. So much of what they can't be told of is none of their business, and a dash 
 against what agents need of a provider that all of them share; for a library's own purpose it may be a choice. Each was
 given the settings that suit the story best: two failures in a row open, a hold is 600 s, two good trials close where
 that can be said, errors that say nothing are left out where it can be told to. Overlapping calls are coroutines or
-blocks under way at the same time; "let in" means that the call was sent.
+blocks under way at the same time; "let in" means that the call was sent. The stories were collected to build
+Firstbyte by: that it passes says that it does what was meant, and their numbers say nothing of how often each happens.
 """
 _STRENGTHS = (
     """`pybreaker` waits for as many good trials as one likes, has blocks, functions and guarded generators, hears its

@@ -37,7 +37,6 @@ CANT = {
     "both-3": NO_ROUTES,
     "both-8": "each breaker knows its own target only",
     "both-10": "it announces nothing to other processes",
-    "both-12": "it knows no sessions",
     "both-13": NO_PROBES,
 }
 
