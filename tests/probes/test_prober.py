@@ -155,6 +155,29 @@ async def test_a_silent_half_open_probe_opens_for_another_hold_and_no_other_foll
     assert len(later) == 2
 
 
+async def test_a_provider_that_wants_a_pause_is_left_alone_until_it_is_over_and_then_probed_at_once(
+    store: RedisStore,
+) -> None:
+    """Its turns are left out; the circuit closes when the time is over that it asked for."""
+    policy = replace(POLICY, interval_s=0.3, hold_s=10.0, retry_after_min_s=0.5)
+    async with (
+        Simulator({"a/m": HEALTHY}) as simulator,
+        world(settings([plan(simulator, "a/m", policy)]), store) as w,
+    ):
+        await w.until(lambda: w.probes("a/m"))
+        await simulator.set("a/m", "http_error,status=429,retry_after_s=2")
+        await w.until(lambda: w.moves)
+        opened_at, count = time.monotonic(), simulator.asked("a/m").count
+        await simulator.set("a/m", HEALTHY)
+        await simulator.until_asked("a/m", count + 1)
+        first = simulator.asked("a/m").attempts[-1]
+        skipped = w.skipped(Skip.RATE_LIMITED)
+
+    assert [move.cause for _, move in w.moves] == [Cause.RATE_LIMITED, Cause.WAITED]
+    assert skipped >= 5
+    assert 1.9 < first.asked_at - opened_at < 2.6
+
+
 async def test_a_target_that_refuses_our_probes_as_they_are_is_told_of_and_moves_nothing(
     store: RedisStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -165,9 +188,13 @@ async def test_a_target_that_refuses_our_probes_as_they_are_is_told_of_and_moves
     ):
         await w.until(lambda: len(w.probes("a/m")) >= 4)
         told = w.prober.notices()
+        labels = {"provider": "a", "model": "m", "verdict": "bad_request"}
+        counted = w.metrics.registry.get_sample_value("firstbyte_probe_failures_total", labels)
         await simulator.set("a/m", HEALTHY)
         await w.until(lambda: not w.prober.notices())
 
+    assert counted is not None
+    assert counted >= 4
     assert len(told) == 1
     assert "the last probe of a/m counts for nothing" in told[0].text
     assert "bad_request" in told[0].text
