@@ -15,6 +15,7 @@ from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Judged, Listeners, Network, Switchboard
 from breaker.target import Provider, Target
+from breaker.verdict import Blame
 from monitor.metrics import Metrics, Skip
 from monitor.schedule import Prober
 from monitor.settings import ProbeShape, Settings, TargetPlan
@@ -97,6 +98,14 @@ class World:
     def probes(self, target: str) -> list[Answer]:
         """The probes that counted, each once, in the order of their ends."""
         return [a for a in self._answers(target) if a.source is Source.PROBE and a.part is Part.FINAL]
+
+    def good(self, target: str) -> list[Answer]:
+        """The probes that were well."""
+        return [j.answer for j in self.judged if j.answer.target == target and j.judgement.blame is Blame.OK]
+
+    def heard(self, target: str) -> list[Answer]:
+        """All that counted or could have counted, both parts of an answer."""
+        return self._answers(target)
 
     def lates(self, target: str) -> list[Answer]:
         """The late parts that counted."""
