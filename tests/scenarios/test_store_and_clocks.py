@@ -14,6 +14,7 @@ from breaker.store.codec import CIRCUIT_FIELDS
 from breaker.store.redis import RedisStore
 from breaker.switchboard import REFRESH_S, Switchboard
 from tests.entries import failed, good
+from tests.fixtures import PATIENT_S
 from tests.scenarios.boards import FIRST, SECOND, Heard, board_over, stores_over, tripped
 from tests.scenarios.cluster import one_node_cluster
 from tests.scenarios.story import Story, throttled
@@ -115,7 +116,7 @@ async def test_nothing_is_held_while_a_call_is_under_way(server: StoreServer) ->
         await slow_side.refresh()
         with server.raw() as raw:
             assert raw.keys() == []  # a call that has begun has left nothing that others could wait for
-        async with asyncio.timeout(1.0):
+        async with asyncio.timeout(PATIENT_S):
             judged = await quick_side.report(good_report("quick", target=FIRST.name))
         assert judged is not None
         assert await slow_side.report(good_report("slow", target=FIRST.name, age_s=60.0, seconds=60.0)) is not None
@@ -149,7 +150,7 @@ async def test_the_clocks_of_replicas_decide_nothing(server: StoreServer) -> Non
 @pytest.mark.scenario("store-7")
 async def test_while_the_store_is_gone_the_last_known_goes_on_and_says_so(own: StoreServer) -> None:
     """The store is gone from shortly after the trip until after the hold's end."""
-    store = RedisStore.from_url(own.url)
+    store = RedisStore.from_url(own.url, limit_s=PATIENT_S)
     board = board_over(store)
     await board.refresh()
     await tripped(board)
@@ -211,7 +212,7 @@ async def test_a_failover_that_loses_the_trip_is_noticed_and_made_good(store: Re
 async def test_a_cluster_takes_every_call(folder: Path) -> None:
     """The store is a node of a cluster, which refuses calls that touch two slots."""
     async with one_node_cluster(folder) as url:
-        store = RedisStore.from_url(url, limit_s=5)
+        store = RedisStore.from_url(url, limit_s=PATIENT_S)
         board = board_over(store)
         await tripped(board)
         await board.refresh()
@@ -271,7 +272,7 @@ async def test_another_replica_knows_of_a_move_at_once_and_within_a_second_witho
 @pytest.mark.scenario("store-13")
 async def test_forgotten_scripts_and_a_node_that_takes_no_writes_lose_nothing(own: StoreServer) -> None:
     """The scripts are flushed between two calls; then the node is a replica for a while."""
-    store = RedisStore.from_url(own.url)
+    store = RedisStore.from_url(own.url, limit_s=PATIENT_S)
     heard = Heard()
     board = board_over(store, heard=heard)
     await board.report(failed_report("one", target=FIRST.name))
@@ -292,7 +293,7 @@ async def test_forgotten_scripts_and_a_node_that_takes_no_writes_lose_nothing(ow
 @pytest.mark.scenario("store-14")
 async def test_an_answer_that_is_told_twice_counts_once(own: StoreServer) -> None:
     """The reply to a report is lost, and it is sent again; so do sixteen in a race."""
-    store = RedisStore.from_url(own.url)
+    store = RedisStore.from_url(own.url, limit_s=1.0)  # what a frozen server costs
     board = board_over(store)
     await board.report(good_report("before", target=FIRST.name))
     own.freeze()
