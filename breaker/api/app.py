@@ -10,8 +10,9 @@ from starlette.types import ASGIApp
 import breaker
 from breaker.api import problems
 from breaker.api.access import Access, Guard
+from breaker.api.desk import Desk
 from breaker.api.notices import Notice
-from breaker.api.paths import agents, circuit, health, judge, people
+from breaker.api.paths import agents, circuit, health, judge, people, routing
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
 from breaker.wire.phrases import phrase_ids
@@ -22,6 +23,7 @@ def create_app(
     switchboard: Switchboard,
     *,
     access: Access,
+    desk: Desk | None = None,
     metrics: ASGIApp | None = None,
     notices: Callable[[], list[Notice]] = list,
     ready: Callable[[], list[str]] = list,
@@ -29,8 +31,9 @@ def create_app(
 ) -> FastAPI:
     """The door's app over a switchboard that somebody else refreshes.
 
-    `metrics` answers /metrics, `notices` are for the page, `ready` gives reasons not to be ready yet,
-    `phrases` are the gateways' words that exchanges are searched for and reports may name.
+    `desk` is what the door shares with others and whoever made it closes; None makes one for this app alone.
+    `metrics` answers /metrics, `notices` are for the page, `ready` gives reasons not to be ready yet, `phrases` are
+    the gateways' words that exchanges are searched for and reports may name.
     Raises ValueError where anyone on the network could change something without a token.
     """
     if access.open_to_others:
@@ -46,6 +49,7 @@ def create_app(
     )
     problems.install(app)
     for router in (
+        routing.router(switchboard, desk or Desk.over(switchboard)),
         agents.router(switchboard, phrase_ids(phrases)),
         judge.router(phrases),
         people.router(switchboard, notices, metrics=metrics is not None),

@@ -18,5 +18,9 @@ def as_json(
     media_type: str = "application/json",
 ) -> Response:
     """A JSON response with the base headers and these; kept by nobody unless the headers say otherwise."""
-    body = json.dumps(shape, ensure_ascii=False, separators=(", ", ": "), allow_nan=False).encode(errors="replace")
-    return Response(body, status, {**BASE_HEADERS, **headers}, media_type)
+    return Response(encoded(shape), status, {**BASE_HEADERS, **headers}, media_type)
+
+
+def encoded(shape: Mapping[str, object]) -> bytes:
+    """A shape as one line of JSON."""
+    return json.dumps(shape, ensure_ascii=False, separators=(", ", ": "), allow_nan=False).encode(errors="replace")

@@ -1,18 +1,15 @@
-"""What an agent asks before a step and says after it: /route and /reports."""
+"""What an agent says after a step: /reports."""
 
-import hashlib
 from collections.abc import Collection
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from breaker.answer import Answer
 from breaker.api import bodies, problems, reports, shapes, shaping
 from breaker.api.problems import ProblemError
-from breaker.api.replies import BASE_HEADERS, as_json
+from breaker.api.replies import as_json
 from breaker.errors import BadFactError, UnknownNameError
-from breaker.route import Decision
 from breaker.switchboard import Switchboard
 from breaker.verdict import judge
 
@@ -39,17 +36,8 @@ _REPORTS_BODY = {
 
 
 def router(switchboard: Switchboard, phrases: Collection[str]) -> APIRouter:
-    """The paths of agents; `phrases` are the ids of the gateway phrases that a report may name."""
+    """The path of reports; `phrases` are the ids of the gateway phrases that a report may name."""
     paths = APIRouter(tags=["agents"])
-
-    @paths.get("/route", response_model=shapes.DecisionShape)
-    async def route(request: Request, route: Annotated[str | None, Query()] = None) -> Response:
-        """Where the next step of a route should go; read from memory."""
-        decision = switchboard.route(route)
-        headers = {"ETag": etag(decision), "Cache-Control": f"max-age={int(decision.valid_for_s)}"}
-        if _matches(request.headers.get("if-none-match", ""), headers["ETag"]):
-            return Response(status_code=304, headers={**BASE_HEADERS, **headers})
-        return as_json(shaping.of_decision(decision), headers=headers)
 
     @paths.post("/reports", status_code=202, response_model=shapes.ReportsShape, openapi_extra=_REPORTS_BODY)
     async def report(request: Request) -> Response:
@@ -69,18 +57,6 @@ def router(switchboard: Switchboard, phrases: Collection[str]) -> APIRouter:
         return as_json(taken, status=202)
 
     return paths
-
-
-def etag(decision: Decision) -> str:
-    """The same as long as an agent would do the same; weak, since the seconds in the body run on."""
-    what = (decision.route.name, decision.target, decision.role, decision.state, decision.reason)
-    parts = (*what, decision.generation, decision.stale)
-    return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"'
-
-
-def _matches(condition: str, tag: str) -> bool:
-    known = [part.strip().removeprefix("W/") for part in condition.split(",")]
-    return "*" in known or tag.removeprefix("W/") in known
 
 
 def _sort(

@@ -1,0 +1,28 @@
+"""What the door keeps for all who ask, however they come in."""
+
+from dataclasses import dataclass
+
+from breaker.api.feed import Feed
+from breaker.api.prepared import Prepared
+from breaker.api.waiting import Waiting
+from breaker.switchboard import Switchboard
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The prepared answers of a door, the answers that are held back, and the streams of moves."""
+
+    prepared: Prepared
+    waiting: Waiting
+    feed: Feed
+
+    @classmethod
+    def over(cls, board: Switchboard) -> "Desk":
+        """A desk that follows this switchboard."""
+        prepared = Prepared(board)
+        return cls(prepared, Waiting(prepared), Feed(board))
+
+    def close(self) -> None:
+        """Answer all who wait and end all streams; whoever comes later is answered at once."""
+        self.waiting.close()
+        self.feed.close()

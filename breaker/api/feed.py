@@ -1,0 +1,230 @@
+"""Streams the moves of circuits as server-sent events, from the moment they are known here."""
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from dataclasses import dataclass
+from heapq import merge
+from itertools import takewhile
+
+from breaker.api import shaping
+from breaker.api.replies import encoded
+from breaker.circuit import Move
+from breaker.errors import StoreError
+from breaker.switchboard import Switchboard
+
+_log = logging.getLogger(__name__)
+
+MOST_STREAMS = 1_000
+# A reader that is so many events behind is dropped; it resumes where it was.
+MOST_BEHIND = 256
+# What a resuming reader is told without the store's ledger.
+REMEMBERED = 1_000
+# As long as the ledger is.
+_ALL = 200
+PING_S = 15.0
+# After a ledger that couldn't be read.
+_AGAIN_S = 0.2
+# Moves of two targets may become known in another order than they were made in, by this much.
+_DISORDER_S = 3.0
+
+_ID = re.compile(r"(\d{1,15})-([0-9A-Za-z]{1,64})-(\d{1,15})", re.ASCII)
+OPENING = b"retry: 1000\n\n"
+_PING = b": ping\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reader was, as an event's id tells: the move's moment (ms), its circuit's epoch and generation."""
+
+    at_ms: int
+    epoch: str
+    generation: int
+
+    @classmethod
+    def read(cls, text: str) -> "Place | None":
+        """The place that an id tells of; None where it is no id of ours."""
+        found = _ID.fullmatch(text.strip())
+        return found and cls(int(found[1]), found[2], int(found[3]))
+
+    @classmethod
+    def of(cls, move: Move) -> "Place":
+        """The place of a move."""
+        return cls(round(move.at * 1000), move.circuit.epoch, move.circuit.generation)
+
+    def __str__(self) -> str:
+        return f"{self.at_ms}-{self.epoch}-{self.generation}"
+
+    def before(self, move: Move) -> bool:
+        """Whether a reader that was here may not know this move yet."""
+        if move.circuit.epoch == self.epoch:
+            return move.circuit.generation > self.generation
+        return move.at * 1000 > self.at_ms - _DISORDER_S * 1000
+
+    def is_or_is_after(self, move: Move) -> bool:
+        """Whether a move of the same target was told when this was."""
+        return move.circuit.epoch == self.epoch and move.circuit.generation <= self.generation
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A move as it is sent."""
+
+    target: str
+    id: str
+    text: bytes
+
+
+class Reader:
+    """Somebody who reads the moves of some targets, in a stream that is iterated once."""
+
+    def __init__(self, targets: Collection[str], leave: Callable[["Reader"], None]) -> None:
+        self._targets = targets
+        self._leave = leave
+        self._missed: list[Event] = []
+        self._queue: deque[Event] = deque()
+        self._woken = asyncio.Event()
+        self._ended = False
+
+    def begin(self, missed: list[Event]) -> None:
+        """Let the stream begin with these."""
+        self._missed = [event for event in missed if event.target in self._targets][-REMEMBERED:]
+
+    def tell(self, event: Event) -> None:
+        """Send an event, if it concerns this reader; one that is too far behind is dropped."""
+        if event.target not in self._targets:
+            return
+        self._queue.append(event)
+        self._woken.set()
+        if len(self._queue) > MOST_BEHIND:
+            self.leave()
+
+    def leave(self) -> None:
+        """End the stream; what wasn't sent yet is forgotten."""
+        self._queue.clear()
+        self._ended = True
+        self._woken.set()
+        self._leave(self)
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """The events as they are sent."""
+        known = {event.id for event in self._missed}
+        yield OPENING + _texts(self._missed)
+        self._missed = []
+        while not self._ended:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PING_S):
+                    await self._woken.wait()
+            self._woken.clear()
+            new = [event for event in self._queue if event.id not in known]
+            self._queue.clear()
+            yield _texts(new) or _PING
+
+
+class Feed:
+    """The moves of all targets, made here or elsewhere. Reads the ledger only once somebody has listened."""
+
+    def __init__(self, board: Switchboard) -> None:
+        self._board = board
+        self._readers: set[Reader] = set()
+        self._told: dict[str, Place] = {}  # up to where each target's moves were told
+        self._recent: deque[Event] = deque(maxlen=REMEMBERED)
+        self._moved: dict[str, None] = {}  # targets whose ledger is to be read, in order
+        self._something = asyncio.Event()
+        self._telling: asyncio.Task[None] | None = None
+        self._closed = False
+        board.watch(self._heard)
+
+    def __len__(self) -> int:
+        """How many read."""
+        return len(self._readers)
+
+    async def reader(self, targets: Collection[str], place: Place | None) -> Reader:
+        """Somebody who reads the moves of these targets, from now or from `place` on, until `leave` is called.
+
+        Raises StoreError where the ledger is needed and can't be read.
+        """
+        self._listen()
+        made = Reader(targets, self._readers.discard)
+        self._readers.add(made)
+        if self._closed:
+            made.leave()
+        elif place is not None:
+            try:
+                told = self._since(place)
+                made.begin(await self._missed(targets, place) if told is None else told)
+            except BaseException:
+                made.leave()
+                raise
+        return made
+
+    def close(self) -> None:
+        """End all streams."""
+        self._closed = True
+        for reader in list(self._readers):
+            reader.leave()
+        if self._telling is not None:
+            self._telling.cancel()
+
+    def _since(self, place: Place) -> list[Event] | None:
+        """What was told here since, in the very order; None where that isn't remembered."""
+        told = list(self._recent)
+        known = next((i for i, event in enumerate(told) if event.id == str(place)), None)
+        return None if known is None else told[known + 1 :]
+
+    async def _missed(self, targets: Collection[str], place: Place) -> list[Event]:
+        """What a reader that was at `place` may not know yet, by the ledger, oldest first."""
+        found = [
+            [(move, name) for move in await self._board.moves(name, _ALL) if place.before(move)] for name in targets
+        ]
+        # Merged, not sorted: where a clock was set back, a target's moves stay in their own order.
+        merged = merge(*(reversed(moves) for moves in found), key=lambda pair: pair[0].at)
+        return [self._event(name, move) for move, name in merged]
+
+    def _listen(self) -> None:
+        if self._telling is None:
+            circuits = {standing.target.name: standing.circuit for standing in self._board.standings()}
+            self._told = {name: Place(0, circuit.epoch, circuit.generation) for name, circuit in circuits.items()}
+            self._telling = asyncio.create_task(self._tell())
+
+    def _heard(self, target: str) -> None:
+        if self._telling is not None:
+            self._moved[target] = None
+            self._something.set()
+
+    async def _tell(self) -> None:
+        while True:
+            await self._something.wait()
+            self._something.clear()
+            for target in list(self._moved):
+                await self._tell_of(target)
+
+    async def _tell_of(self, target: str) -> None:
+        self._moved.pop(target, None)  # what moves from here on is looked for again
+        try:
+            ledger = await self._board.moves(target, _ALL)
+        except StoreError as error:
+            _log.warning("moves of %s are told later: %s", target, error)
+            asyncio.get_running_loop().call_later(_AGAIN_S, self._heard, target)
+            return
+        told = self._told[target]
+        new = takewhile(lambda move: not told.is_or_is_after(move), ledger)
+        for move in reversed(list(new)):
+            self._told[target] = Place.of(move)
+            self._publish(self._event(target, move))
+
+    def _publish(self, event: Event) -> None:
+        self._recent.append(event)
+        for reader in list(self._readers):
+            reader.tell(event)
+
+    def _event(self, target: str, move: Move) -> Event:
+        named, shape = str(Place.of(move)), shaping.of_move(target, move, self._board.now())
+        return Event(target, named, b"id: %s\nevent: move\ndata: %s\n\n" % (named.encode(), encoded(shape)))
+
+
+def _texts(events: Iterable[Event]) -> bytes:
+    return b"".join(event.text for event in events)

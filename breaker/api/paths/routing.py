@@ -1,0 +1,94 @@
+"""Where to, before a step, and what has moved: /route and /events."""
+
+from collections.abc import Collection
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from breaker.api import problems, shapes
+from breaker.api.desk import Desk
+from breaker.api.feed import MOST_STREAMS, Place, Reader
+from breaker.api.problems import ProblemError
+from breaker.api.replies import BASE_HEADERS, NO_STORE
+from breaker.api.waiting import MAX_WAIT_S
+from breaker.switchboard import Switchboard
+
+_STREAM: dict[int | str, dict[str, Any]] = {  # Any: FastAPI's own type for it
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+}
+
+
+def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
+    """The paths of those who want to know at once."""
+    paths = APIRouter(tags=["agents"])
+    prepared, default = desk.prepared, desk.prepared.default()
+
+    @paths.get("/route", response_model=shapes.DecisionShape)
+    async def route(
+        request: Request,
+        route: Annotated[str | None, Query()] = None,
+        wait: Annotated[float | None, Query(gt=0, le=MAX_WAIT_S)] = None,
+    ) -> Response:
+        """Where the next step of a route should go; read from memory.
+
+        With `wait` and the ETag of an earlier answer in If-None-Match: as soon as that is another, 304 if it isn't
+        within so many seconds.
+        """
+        name = (route if route is not None else default) or switchboard.route(route).route.name
+        said, condition = prepared.answer(name), request.headers.get("if-none-match", "")
+        if wait is not None and said.known_to(condition):
+            await desk.waiting.wait(name, said.etag, wait, request.receive)
+            said = prepared.answer(name)
+        return said.answering(condition)
+
+    @paths.get("/events", response_class=StreamingResponse, responses=_STREAM)
+    async def events(
+        target: Annotated[str | None, Query()] = None,
+        route: Annotated[str | None, Query()] = None,
+        last_event_id: Annotated[str | None, Header()] = None,
+    ) -> Response:
+        """The moves of all targets, of one, or of a route's, as server-sent events; resumes after Last-Event-ID."""
+        targets, place = _targets(switchboard, target, route), _place(last_event_id)
+        if len(desk.feed) >= MOST_STREAMS:
+            detail = f"{MOST_STREAMS} streams are open; try again in a moment"
+            raise ProblemError(503, "busy", detail, headers={"Retry-After": "1"})
+        return _Stream(await desk.feed.reader(targets, place))
+
+    return paths
+
+
+class _Stream(StreamingResponse):
+    """A reader's stream; the reader leaves however it ends, also before it began."""
+
+    def __init__(self, reader: Reader) -> None:
+        headers = {**BASE_HEADERS, **NO_STORE, "X-Accel-Buffering": "no"}
+        super().__init__(reader.stream(), headers=headers, media_type="text/event-stream")
+        self._reader = reader
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._reader.leave()
+
+
+def _targets(switchboard: Switchboard, target: str | None, route: str | None) -> Collection[str]:
+    """The targets that are asked for. Raises UnknownNameError."""
+    if target is not None:
+        switchboard.standing(target)
+    names = [standing.target.name for standing in switchboard.standings()]
+    if route is not None:
+        names = [one.name for one in switchboard.route(route).route.targets]
+    return [name for name in names if target in (None, name)]
+
+
+def _place(last_event_id: str | None) -> Place | None:
+    if not last_event_id:
+        return None
+    place = Place.read(last_event_id)
+    if place is None:
+        raise problems.bad_fields([{"loc": ("last-event-id",), "msg": "is no id of an event of ours"}])
+    return place
