@@ -14,8 +14,9 @@ from monitor.backtest.prometheus import Prometheus, Series
 from monitor.backtest.step import FACTS, Step
 from monitor.metrics import names
 
-# So much is asked for at once, and so much of the past at most.
-PIECE_S, MOST_S = 86_400.0, 400 * 86_400.0
+# How much of the past may be asked for, and how much is asked for at once.
+LEAST_S, MOST_S = 60.0, 400 * 86_400.0
+PIECE_S = 86_400.0
 _STARTS = f"{names.START_DELAY.name}_count"
 _NAMES = (
     names.LAST_FINISHED.name,
@@ -45,10 +46,15 @@ class History:
 
 
 def targets_of(server: Prometheus, since_s: float) -> list[str]:
-    """All targets whose probes a server has seen in the last `since_s` seconds."""
-    found = server.ask(
-        f"group by (provider, model) (last_over_time({_past(names.LAST_FINISHED.name, since_s)}))", _now()
-    )
+    """All targets whose probes a server has seen in the last `since_s` seconds.
+
+    Raises TraceError where there are none.
+    """
+    past = _past(names.LAST_FINISHED.name, since_s)
+    found = server.ask(f"group by (provider, model) (last_over_time({past}))", _now())
+    if not found:
+        wrong = f"{server.name} has seen no probes of Firstbyte's in that time"
+        raise TraceError(f"{wrong}; is it the one that scrapes it?")
     return sorted(f"{s.labels.get('provider', '')}/{s.labels.get('model', '')}" for s in found)
 
 
@@ -88,9 +94,8 @@ def _where(target: str) -> str:
 
 
 def _none(server: Prometheus, target: str, since_s: float) -> str:
-    there = [name for name in targets_of(server, since_s) if name != target]
-    what = f"targets with probes there: {', '.join(there)}" if there else "it has seen no probes of Firstbyte's at all"
-    return f"{server.name} has no probes of {target} in that time; {what}"
+    there = ", ".join(targets_of(server, since_s))
+    return f"{server.name} has no probes of {target} in that time; those that it has: {there}"
 
 
 def _past(what: str, seconds: float) -> str:

@@ -115,6 +115,10 @@ def _stored(url: str, args: argparse.Namespace, line: Line) -> Iterator[_Trace]:
     except ModuleNotFoundError as error:
         raise _needs("a Prometheus as TRACE", error) from None
     since_s = seconds(args.since or DEFAULT_SINCE)
+    if not history.LEAST_S <= since_s <= history.MOST_S:
+        raise UsageError(
+            f"--since {args.since} is too {'little' if since_s < history.LEAST_S else 'much'}; choose 1m to 400d"
+        )
     with Prometheus(url) as server:
         for target in args.target or history.targets_of(server, since_s):
             passing = _told(line, f"reading {target}")
