@@ -181,11 +181,12 @@ class _Tape:
         """Append an entry, or put a final part in its late part's place, as the store does."""
         if entry.late and entry.answer.part is Part.FINAL:
             merged = (replace(entry, at=e.at) if e.answer.id == entry.answer.id else e for e in self._log.probes)
-            self._log = replace(self._log, probes=tuple(merged))
+            probes = tuple(merged)
         else:
-            self._log = replace(self._log, probes=(*self._log.probes, entry)[-PROBES_KEPT:])
+            probes = (*self._log.probes, entry)[-PROBES_KEPT:]
+        self._log = Log(probes=probes, usual=self._log.usual)
 
     def _learn(self, entry: Entry) -> None:
         usual = learnt(self._circuit, self._log, self._policy, entry, self._now)
         if usual is not self._log.usual:
-            self._log = replace(self._log, usual=usual)
+            self._log = Log(probes=self._log.probes, usual=usual)

@@ -224,10 +224,7 @@ def moment(at_s: float) -> str:
     """A moment in the trace's own seconds; as a date (UTC) where they count from 1970."""
     if at_s < _CALENDAR_S:
         return f"{at_s:,.1f} s"
-    try:
-        return f"{datetime.fromtimestamp(at_s, UTC):%Y-%m-%d %H:%M:%S}"
-    except (OverflowError, ValueError, OSError):
-        return f"{at_s:,.1f} s"
+    return f"{datetime.fromtimestamp(at_s, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def length(seconds: float) -> str:
