@@ -1,0 +1,75 @@
+"""Several workers, started once and told what to do."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tests.processes import ROOT
+
+Words = dict[str, Any]
+
+
+class Worker:
+    """A worker's process. What is told while another call is under way goes on beside it."""
+
+    def __init__(self, url: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.store.machine.worker", url],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def tell(self, do: str, **words: object) -> None:
+        """Say what to do; `hear` gives what came of it."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"do": do, **words}) + "\n")
+        self._process.stdin.flush()
+
+    def hear(self) -> Words:
+        """The next line."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the worker has died"
+        said: Words = json.loads(line)
+        return said
+
+    def ask(self, do: str, **words: object) -> Words:
+        """Say what to do, and wait until it is done."""
+        self.tell(do, **words)
+        return self.hear()
+
+    def kill(self) -> None:
+        """End it at once, whatever it is doing."""
+        self._process.kill()
+        with self._process:
+            pass
+
+
+class Crew:
+    """Workers on one store."""
+
+    def __init__(self, url: str, count: int) -> None:
+        self.workers = [Worker(url) for _ in range(count)]
+        for worker in self.workers:
+            assert worker.hear() == {"ready": True}
+
+    def all(self, do: str, **words: object) -> list[Words]:
+        """Tell all the same."""
+        return self.at_once([(i, do, words) for i in range(len(self.workers))])
+
+    def at_once(self, calls: Sequence[tuple[int, str, Words]]) -> list[Words]:
+        """Tell each worker its part at one time; the replies, worker by worker in the order in which they came."""
+        for i, do, words in calls:
+            self.workers[i].tell(do, **words)
+        return [worker.hear() for i, worker in enumerate(self.workers) for call in calls if call[0] == i]
+
+    def end(self) -> None:
+        """End all."""
+        for worker in self.workers:
+            worker.kill()
