@@ -106,6 +106,7 @@ class TargetShape(TypedDict):
     provider: str
     model: str
     wire: str
+    api_key_env: str | None
     routes: list[str]
     state: str
     cause: str | None

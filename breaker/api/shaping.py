@@ -60,6 +60,7 @@ def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> Targ
         "provider": target.provider.name,
         "model": target.model,
         "wire": target.provider.wire,
+        "api_key_env": target.provider.api_key_env,
         "routes": [route.name for route in routes if target in route.targets],
         "state": standing.state.value,
         "cause": Cause.MANUAL.value if held else circuit.cause and circuit.cause.value,

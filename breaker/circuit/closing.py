@@ -68,7 +68,7 @@ def _unverified(seen: Seen, blind_until: float) -> Move | None:
     silent_s = seen.now - max(seen.last_told, blind_until)
     if policy.probing and silent_s < policy.silent_s:
         return None
-    why = f"no telling probe for {silent_s:.0f} s: closed unverified"
+    why = f"no probe has told anything for {silent_s:.0f} s"
     return _closed(seen, Cause.UNVERIFIED, why, (), (Measure("silent_s", silent_s, policy.silent_s),))
 
 

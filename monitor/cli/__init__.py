@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from breaker import __version__
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
-from monitor.cli import backtesting, judging, remote
+from monitor.cli import backtesting, explaining, judging, remote
 from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UnreachableError, UsageError
 
 Command = Callable[[argparse.Namespace], int]
@@ -151,6 +151,13 @@ def _add_remote(add: Add) -> None:
     _json(_door(route))
     status = add("status", "Show each target; exit code 1 where a circuit is not closed.", remote.status)
     _json(_door(status))
+    line = "Say why a target's circuit is as it is, what comes next, and what came before."
+    why = add("why", line, explaining.why)
+    why.add_argument("target", metavar="TARGET", help="provider/model")
+    why.add_argument(
+        "--moves", type=int, default=explaining.DEFAULT_MOVES, metavar="N", help="other moves shown (default: 5)"
+    )
+    _json(_door(why))
     for name, line, command in (
         ("open", "Hold a target's circuit open by hand: agents go elsewhere.", remote.hold),
         ("close", "Hold a target's circuit closed by hand: agents are sent there.", remote.hold),

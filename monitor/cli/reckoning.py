@@ -29,7 +29,9 @@ class Reckoning:
         for route in routes:
             first, *rest = (target.name for target in route.targets)
             after = f", then {', '.join(rest)}" if rest else "; it has no backup"
-            at_once = f"; no more than {route.most_out} stay out at a time" if route.most_out < len(route.targets) else ""
+            at_once = (
+                f"; no more than {route.most_out} stay out at a time" if route.most_out < len(route.targets) else ""
+            )
             lines.append(f"  {route.name}: {first}{after}{at_once}")
         lines.append("Probes of a day, at most:")
         lines += [f"  {_told(estimate(plan))}" for plan in targets]

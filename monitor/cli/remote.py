@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from breaker import __version__
+from breaker.circuit import OPENS, Cause, plain
 from breaker.client import Firstbyte
 from breaker.errors import DoorRefusedError
 from monitor.cli.exits import BAD, GOOD, OutputError, UsageError
@@ -25,7 +26,7 @@ def version(args: argparse.Namespace) -> int:
 
 def route(args: argparse.Namespace) -> int:
     """Say where a step should go; bad only where no target of the route may be asked."""
-    with _door(args) as door:
+    with at_the_door(args) as door:
         decision = door.route(args.route)
     if args.json:
         say(json.dumps(dataclasses.asdict(decision)))
@@ -35,25 +36,21 @@ def route(args: argparse.Namespace) -> int:
 
 
 def status(args: argparse.Namespace) -> int:
-    """Show each target; bad where a circuit isn't closed, or where the service has lost its store."""
-    with _door(args) as door:
+    """Show each target; bad where a circuit isn't closed, or where the service has lost its store or its network."""
+    with at_the_door(args) as door:
         said = door.targets()
-    with _understood():
-        table = _table([_HEAD, *map(_row, said["targets"])])
+    with understood():
+        text = "\n".join([_table([_HEAD, *map(_row, said["targets"])]), *_besides(said)])
         well = all(target["state"] in ("closed", "held-closed") for target in said["targets"])
-    if args.json:
-        say(json.dumps(said))
-    else:
-        say(table)
-        if said["stale"]:
-            say("The service can't reach its store; this is what was last known.")
-    return GOOD if well and not said["stale"] else BAD
+        blind = said["stale"] or said["self_suspect_s"] is not None
+    say(json.dumps(said) if args.json else text)
+    return GOOD if well and not blind else BAD
 
 
 def hold(args: argparse.Namespace) -> int:
     """Hold a circuit open or closed by hand."""
     for_s = None if args.for_s is None else seconds(args.for_s)
-    with _door(args) as door:
+    with at_the_door(args) as door:
         act = door.hold_open if args.name == "open" else door.hold_closed
         _show_target(args, act(args.target, who=_who(args), why=args.why, for_s=for_s))
     return GOOD
@@ -61,7 +58,7 @@ def hold(args: argparse.Namespace) -> int:
 
 def release(args: argparse.Namespace) -> int:
     """End a hold by hand."""
-    with _door(args) as door:
+    with at_the_door(args) as door:
         _show_target(args, door.release(args.target, who=_who(args), why=args.why))
     return GOOD
 
@@ -74,7 +71,8 @@ def seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def _door(args: argparse.Namespace) -> Firstbyte:
+def at_the_door(args: argparse.Namespace) -> Firstbyte:
+    """A connection to the service that the words name. Raises UsageError for words that can't be printed."""
     for name, value in vars(args).items():
         if isinstance(value, str) and not value.isprintable():
             raise UsageError(f"{name.replace('_', '-')} has characters in it that can't be printed")
@@ -82,7 +80,7 @@ def _door(args: argparse.Namespace) -> Firstbyte:
 
 
 @contextlib.contextmanager
-def _understood() -> Iterator[None]:
+def understood() -> Iterator[None]:
     """For reading what was said: what isn't as we say it isn't ours."""
     try:
         yield
@@ -98,9 +96,39 @@ def _who(args: argparse.Namespace) -> str:
 
 
 def _show_target(args: argparse.Namespace, target: Mapping[str, Any]) -> None:
-    with _understood():
+    with understood():
         table = _table([_HEAD, _row(target)])
     say(json.dumps(target) if args.json else table)
+
+
+def _besides(said: Mapping[str, Any]) -> Iterator[str]:
+    """What a table has no place for."""
+    if said["stale"]:
+        yield "The service can't reach its store; this is what was last known."
+    if said["self_suspect_s"] is not None:
+        yield "Our own network seems to be down: nothing moves until it is back."
+    for target in said["targets"]:
+        if target["held"] is not None:
+            yield f"{target['target']}: {underneath(target['held']['automatic'])}"
+        if (remedy := act(target)) is not None:
+            yield f"{target['target']}: {remedy}"
+
+
+def underneath(automatic: Mapping[str, Any]) -> str:
+    """What goes on without the hold by hand that lies over it."""
+    cause = f" ({automatic['cause']})" if automatic["cause"] in OPENS else ""
+    left = "" if automatic["until_s"] is None else f", for {automatic['until_s']:.0f} s more"
+    return f"without the hold by hand it would be {automatic['state']}{cause}{left}."
+
+
+def act(target: Mapping[str, Any]) -> str | None:
+    """What somebody has to do for a target that is out for a refusal; None where it may come back by itself."""
+    found = target["held"]["automatic"] if target["held"] else target
+    if found["state"] == "closed" or found["cause"] not in OPENS:
+        return None
+    named = {name: target[name] for name in ("provider", "model", "api_key_env")}
+    remedy = plain.remedy(Cause(found["cause"]), **named)
+    return remedy and f"somebody has to act: {remedy}."
 
 
 _HEAD = ("TARGET", "CIRCUIT", "CAUSE", "UNTIL", "LAST FIRST BYTE")
@@ -113,8 +141,13 @@ def _row(target: Mapping[str, Any]) -> list[str]:
         target["state"],
         target["cause"] or "-",
         "-" if until_s is None else f"{until_s:.0f} s more",
-        "-" if last is None else f"{last['first_byte_s']:.2f} s, {last['ago_s']:.0f} s ago",
+        "-" if last is None else f"{last['first_byte_s']:.2f} s, {last['ago_s']:.0f} s ago{_usually(target)}",
     ]
+
+
+def _usually(target: Mapping[str, Any]) -> str:
+    usual_s = target["usual_first_byte_s"]
+    return "" if usual_s is None else f", usually {usual_s:.2f} s"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
