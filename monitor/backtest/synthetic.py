@@ -79,7 +79,8 @@ def _two_sizes(share: float, times: float) -> Speed:
 
 def _drifting(days: float) -> Speed:
     """Twice as slow after so many days, four times after twice as many, then so for ever."""
-    return lambda chance, at_s: _around(_USUAL_S, 0.4)(chance, at_s) * math.pow(2, min(at_s / DAY_S / days, 2))
+    plain = _around(_USUAL_S / 2, 0.4)
+    return lambda chance, at_s: plain(chance, at_s) * math.pow(2, min(at_s / DAY_S / days, 2))
 
 
 def _daily(times: float) -> Speed:
@@ -92,10 +93,15 @@ def _daily(times: float) -> Speed:
     return speed
 
 
-def _with_blips(share: float) -> Speed:
-    """Single answers come five to fifteen times later."""
+def _with_blips(every: int) -> Speed:
+    """Of so many answers one, alone, comes five to fifteen times later."""
     plain = _around(_USUAL_S, 0.4)
-    return lambda chance, at_s: plain(chance, at_s) * (chance.uniform(5, 15) if chance.random() < share else 1.0)
+
+    def speed(chance: Random, at_s: float) -> float:
+        alone = int(at_s / INTERVAL_S) % every == every // 2
+        return plain(chance, at_s) * (chance.uniform(5, 15) if alone else 1.0)
+
+    return speed
 
 
 def _down(_first_byte_s: float, _hours: float, _number: int) -> tuple[float, Verdict]:
@@ -126,7 +132,7 @@ HEALTHY: Mapping[str, Synthetic] = {
     "two sizes, often": Synthetic(what="two prompts in five take four times as long", speed=_two_sizes(0.4, 4)),
     "drift": Synthetic(what="twice as slow after ten days, four times after twenty", speed=_drifting(10)),
     "daily rhythm": Synthetic(what="twice as slow at noon as at midnight", speed=_daily(2)),
-    "blips": Synthetic(what="one in fifty comes 5 to 15 times later", speed=_with_blips(0.02)),
+    "blips": Synthetic(what="each fiftieth comes 5 to 15 times later", speed=_with_blips(50)),
 }
 ILL: Mapping[str, Synthetic] = {
     "outage": Synthetic(
