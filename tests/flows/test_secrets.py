@@ -138,7 +138,7 @@ async def _shown(url: str) -> str:
     report = {"target": "a/answer", "id": "x", "ended": "complete", "seconds": 1}
     agent = {"Authorization": f"Bearer {AGENT}"}
     paths = ["/", "/targets", "/metrics", "/route?route=a", "/route?route=b", "/readyz", "/openapi.json"]
-    paths += [f"/moves?target={wire}/{way}" for wire in "ab" for way in WAYS]
+    paths += ["/moves", *(f"/moves?target={wire}/{way}" for wire in "ab" for way in WAYS)]
     facts = ({"text": REPLY}, {REPLY: 1}, {"finish": REPLY}, {"phrase": REPLY}, {"status": REPLY})
     async with httpx.AsyncClient(base_url=url, trust_env=False) as door:
         answers = [
