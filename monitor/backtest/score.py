@@ -101,7 +101,7 @@ def _spans(run: Run) -> Iterator[Span]:
             until_s=until,
             cause=opening.cause,
             to_open_s=opening.at - min((entry.began for entry in opening.answers), default=opening.at),
-            to_close_s=until - max(since, *trouble[before - 1 : before]) if until in closings else None,
+            to_close_s=until - max([since, *trouble[max(before - 1, 0) : before]]) if until in closings else None,
         )
 
 

@@ -63,7 +63,7 @@ def run(steps: Iterable[Step], policy: Policy, *, passing: Callable[[float], Non
     rows = sorted(steps, key=lambda step: step.began_at_s)
     if not rows:
         raise ValueError("a backtest needs at least one step")
-    began_s, end_s = rows[0].began_at_s, max(step.done_at_s for step in rows)
+    began_s, end_s = rows[0].began_at_s, round(max(step.done_at_s for step in rows), 6)  # as moves are
     tape = _Tape(policy, _shift(began_s))
     events = sorted(_events(rows, policy))
     for count, event in enumerate(events):
@@ -83,7 +83,7 @@ def open_spans(moves: Sequence[Made], end_s: float) -> Iterator[tuple[float, flo
             yield since, made.at_s
             since = None
     if since is not None:
-        yield since, end_s
+        yield since, max(since, end_s)
 
 
 class _Event(NamedTuple):

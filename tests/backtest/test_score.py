@@ -32,6 +32,19 @@ def test_times_run_from_the_first_answer_behind_an_opening_and_from_the_last_bad
     assert span.to_close_s == 661 - 241
 
 
+def test_where_nothing_bad_came_in_a_span_the_time_to_close_runs_from_its_opening() -> None:
+    (span,) = scored(failed(0), failed(60), *every_minute(since_s=120, until_s=1800)).spans
+
+    assert span.to_close_s == 600
+
+
+def test_where_the_bad_ones_end_after_the_span_it_does_too() -> None:
+    steps = [good(0, 2000), good(30, 2000), *every_minute(since_s=120, until_s=1800)]
+    spans = scored(*steps).spans
+
+    assert (spans[0].from_s, spans[0].until_s, spans[0].to_close_s) == (70, 670, 600)
+
+
 def test_what_never_closed_has_no_time_to_close() -> None:
     made = scored(failed(0), failed(60), good(120))
 

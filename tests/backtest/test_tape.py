@@ -11,6 +11,7 @@ from breaker.log import Weight
 from breaker.policy import Policy
 from breaker.verdict import Verdict
 from monitor.backtest import Run, Step, run
+from monitor.backtest.score import score
 
 PLAIN = Policy(slump=False)
 
@@ -149,3 +150,7 @@ def test_whatever_was_recorded(steps: list[Step], slump: bool) -> None:
     assert [move.move.circuit.generation for move in made.moves] == list(range(1, len(made.moves) + 1))
     assert sorted(map(repr, steps)) == sorted(repr(step.step) for step in made.steps)
     assert all((move.at_s in edges) or not move.move.after.passes for move in made.moves)
+    found = score(made)
+    assert [(span.from_s, span.until_s) for span in found.spans] == list(made.open_spans)
+    assert found.bad + found.good + found.sluggish <= found.steps == len(steps)
+    assert all(span.to_open_s >= 0 and (span.to_close_s or 0) >= 0 for span in found.spans)
