@@ -6,12 +6,14 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import uvicorn
 from fastapi import FastAPI
 
 from breaker.api.access import Access
 from breaker.api.app import create_app
+from breaker.api.desk import Desk
 from breaker.api.notices import Notice
 from breaker.circuit import Move
 from breaker.errors import FirstbyteError, StoreError, StoreGoneError
@@ -120,14 +122,17 @@ async def service(
         if parts.door and listening is not None:
             tokens = {"agent_token": settings.door.agent_token, "admin_token": settings.door.admin_token}
             access = Access(host=settings.door.host, **tokens)
+            desk = Desk.over(board)
             app = create_app(
                 board,
                 access=access,
+                desk=desk,
                 metrics=metrics.asgi(),
                 notices=lambda: [*ears.notes, *prober.notices()],
                 phrases=settings.phrases,
             )
-            url = await stack.enter_async_context(_serving(app, listening))
+            url = await stack.enter_async_context(_serving(app, _protocol(desk, access), listening))
+            stack.callback(desk.close)
         yield Service(board=board, url=url)
 
 
@@ -217,11 +222,24 @@ async def _forever(once: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(1.0)
 
 
+def _protocol(desk: Desk, access: Access) -> type[asyncio.Protocol] | Literal["auto"]:
+    """The protocol with the lane, where what it needs is installed."""
+    try:
+        from breaker.api.lane import Lane  # it needs httptools, which not every platform has
+    except ImportError:
+        _log.info("without httptools GET /route is answered by the app alone")
+        return "auto"
+    return Lane(desk.prepared, access).protocol()
+
+
 @contextlib.asynccontextmanager
-async def _serving(app: FastAPI, listening: socket.socket) -> AsyncIterator[str]:
+async def _serving(
+    app: FastAPI, protocol: type[asyncio.Protocol] | Literal["auto"], listening: socket.socket
+) -> AsyncIterator[str]:
     server = _Server(
         uvicorn.Config(
             app,
+            http=protocol,
             log_config=None,
             access_log=False,
             lifespan="off",
