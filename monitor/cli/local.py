@@ -16,6 +16,7 @@ from monitor.cli.exits import GOOD, INTERRUPTED, UsageError
 from monitor.cli.reckoning import Reckoning
 from monitor.config import ConfigError, find, load, starter
 from monitor.daemon import DoorTakenError, Parts, bind, service
+from monitor.loop import until_done
 from monitor.settings import Settings
 from monitor.simulator import read_target
 from monitor.simulator import simulate as simulate_providers
@@ -124,7 +125,7 @@ def _until_signal(work: Coroutine[object, object, int | None], *, stopped: int =
     `stopped` is the exit code after SIGTERM or SIGHUP.
     """
     try:
-        return asyncio.run(_stoppable(work, stopped))
+        return until_done(_stoppable(work, stopped))
     except DoorTakenError as error:
         raise UsageError(str(error)) from None
 

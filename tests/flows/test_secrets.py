@@ -16,7 +16,10 @@ KEY = "sk-canary-4f9d27aa61c0e8b3"
 AGENT, ADMIN = "agent-canary-77b1", "admin-canary-c35e"
 REPLY = "the heron waits where the reeds are thin and says canary"
 # Logs all that any module has to say, then runs as the command does.
-DEBUG = "import logging; logging.basicConfig(level=logging.DEBUG); from monitor.cli import entry; entry()"
+DEBUG = (
+    "import atexit, logging; logging.basicConfig(level=logging.DEBUG); atexit.register(logging.debug, 'to the end'); "
+    "from monitor.cli import entry; entry()"
+)
 PIECE = 24
 
 
@@ -188,7 +191,7 @@ async def test_nothing_that_providers_were_told_or_said_shows_anywhere(tmp_path:
     said = "\n".join([kept, *service.said])
 
     assert provider.keys == {KEY, f"bearer {KEY}"}
-    assert "DEBUG" in said
+    assert "DEBUG:root:to the end" in said
     assert said.count("closed -> open") > len(WAYS)
     assert "a/status-line" in kept
     for secret in (KEY, KEY[:16], KEY[-12:], AGENT, ADMIN, REPLY, REPLY[:PIECE], REPLY[-PIECE:]):

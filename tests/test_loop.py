@@ -1,0 +1,26 @@
+"""The loop that the service runs on."""
+
+import asyncio
+import resource
+
+import pytest
+import uvloop
+
+from monitor.loop import until_done
+
+
+def test_the_service_runs_on_uvloop_with_all_the_connections_that_may_be_had() -> None:
+    async def work() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    assert isinstance(until_done(work()), uvloop.Loop)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert soft == hard
+
+
+def test_what_the_work_raises_comes_through() -> None:
+    async def work() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        until_done(work())
