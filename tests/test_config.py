@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breaker.policy import Policy
+from monitor.cli.reckoning import Reckoning
 from monitor.config import ConfigError, data_folder, find, load
 from monitor.config.faults import Faults, Place
 from monitor.config.source import MAX_BYTES
@@ -262,6 +263,14 @@ def test_full_file_says_all_of_it() -> None:
         ("default", ["zai/glm-5.3", "zai/glm-5.3-flash"], 1.0),
         ("crowd", ["zai/glm-5.3", "zai/glm-5.3-flash", "claude/claude-haiku-4-5"], 0.5),
     ]
+
+
+def test_the_reckoning_says_how_many_targets_of_a_route_stay_out_at_a_time() -> None:
+    said = Reckoning(settings=_good("full")).as_text()
+
+    crowd = "crowd: zai/glm-5.3, then zai/glm-5.3-flash, claude/claude-haiku-4-5"
+    assert f"  {crowd}; no more than 1 stay out at a time\n" in said
+    assert said.count("stay out at a time") == 1
 
 
 def test_own_keys_win_over_merged_ones_and_the_first_merged_wins() -> None:

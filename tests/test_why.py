@@ -240,6 +240,13 @@ def test_a_target_that_nobody_probes_closes_unverified() -> None:
     )
 
 
+def test_a_half_open_circuit_that_nobody_probes_is_about_to_close() -> None:
+    policy = Policy(probing=False)
+    opened = move(reports(failed(AT - 60), failed(AT)), policy=policy)
+
+    assert "It isn't probed, so it closes unverified." in told(Log(), opened, policy=policy, now=AT + 601)
+
+
 def test_one_probe_that_is_enough_is_told_as_one() -> None:
     policy = Policy(recover_row=1, hold_growth=2.0)
 
