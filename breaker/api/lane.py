@@ -69,45 +69,49 @@ class _Question:
     """A question as the server's own parser reads it."""
 
     def __init__(self) -> None:
-        self.target = b""
-        self.headers: list[tuple[bytes, bytes]] = []
-        self.begun = 0
-        self.whole = 0
+        self._parser = httptools.HttpRequestParser(self)
+        self._target = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._begun = 0
+        self._whole = 0
+        self._kept = False
 
     @classmethod
     def route(cls, data: bytes, routes: Mapping[bytes, str], access: Access) -> str | None:
         """The route that is asked for; None unless this is one whole and plain question that may come in."""
         read = cls()
-        parser = httptools.HttpRequestParser(read)
         try:
-            parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            read._parser.feed_data(data)
+            check(access, "GET", "/route", Headers(raw=read._headers))
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade, ProblemError):
             return None
-        one = read.begun == read.whole == 1 and data.endswith(b"\r\n\r\n")
-        kept = one and parser.get_http_version() == "1.1" and parser.should_keep_alive() and not parser.should_upgrade()
-        if not kept or parser.get_method() != b"GET" or not _NOT_PLAIN.isdisjoint(name for name, _ in read.headers):
-            return None
-        try:
-            check(access, "GET", "/route", Headers(raw=read.headers))
-        except ProblemError:
-            return None
-        return routes.get(read.target)
+        return routes.get(read._target) if read._plain() and data.endswith(b"\r\n\r\n") else None
+
+    def _plain(self) -> bool:
+        one = self._begun == self._whole == 1
+        return one and self._kept and _NOT_PLAIN.isdisjoint(name for name, _ in self._headers)
 
     def on_message_begin(self) -> None:
         """Count it."""
-        self.begun += 1
+        self._begun += 1
 
     def on_url(self, url: bytes) -> None:
         """Keep it."""
-        self.target += url
+        self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep it."""
-        self.headers.append((name.lower(), value))
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        """See whether the connection stays as it is; only now the parser knows."""
+        parser = self._parser
+        same = parser.get_http_version() == "1.1" and parser.should_keep_alive() and not parser.should_upgrade()
+        self._kept = same and parser.get_method() == b"GET"
 
     def on_message_complete(self) -> None:
         """Count it."""
-        self.whole += 1
+        self._whole += 1
 
 
 class _Protocol(HttpToolsProtocol):

@@ -1,11 +1,13 @@
 """A door over a real server: each test has an empty one, a store and an app of its own."""
 
+import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 
 import httpx
 import pytest
+import uvloop
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
@@ -15,6 +17,12 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.server import Server
 from tests.api.world import ROUTES, URL
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """What the server's own protocol does is shown on the service's loop too, which reads and writes otherwise."""
+    fast = {"uvloop": uvloop.new_event_loop} if item.path.stem == "test_lane" else {}
+    return {"asyncio": asyncio.new_event_loop, **fast}
 
 
 @pytest.fixture(scope="session")
