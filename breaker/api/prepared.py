@@ -95,7 +95,9 @@ class Prepared:
 
 def render(decision: Decision, at: float, fresh_s: float) -> Said:
     """A decision as it is sent, made at the monotonic moment `at`; `fresh_s` is when it would be stale (0: it is)."""
-    changes_s = min(LASTS_S if decision.stale else fresh_s, decision.changes_s or LASTS_S)
+    changes_s = LASTS_S if decision.stale else fresh_s
+    if decision.changes_s is not None:
+        changes_s = min(changes_s, decision.changes_s)
     lasts_s = min(SHARP_S if _sharp(decision) else LASTS_S, changes_s)
     if decision.until_s is not None:  # whoever gets it last must not go on with it beyond the hold
         valid_for_s = max(min(decision.valid_for_s, decision.until_s - lasts_s), 0.0)

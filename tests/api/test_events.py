@@ -1,0 +1,282 @@
+"""GET /events: moves as they become known, and what was missed."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Sequence
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from breaker.api import Access, create_app, feed
+from breaker.api.desk import Desk
+from breaker.api.feed import Event, Feed, Place, Reader
+from breaker.api.paths import routing
+from breaker.errors import StoreGoneError
+from breaker.route import Route
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Switchboard
+from tests.api.lanes import served
+from tests.api.server import Server
+from tests.api.world import BACKUP, OTHER, PRIMARY
+
+ALL = [PRIMARY.name, BACKUP.name, OTHER.name]
+Said = dict[str, str]
+
+
+@pytest.fixture
+async def desk(switchboard: Switchboard) -> AsyncIterator[Desk]:
+    made = Desk.over(switchboard)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def app(switchboard: Switchboard, desk: Desk) -> FastAPI:
+    return create_app(switchboard, access=Access(), desk=desk)
+
+
+@pytest.fixture
+async def place(app: FastAPI) -> AsyncIterator[str]:
+    async with served(app, None) as server:
+        yield f"http://{server.place[0]}:{server.place[1]}"
+
+
+async def hold(board: Switchboard, target: str = PRIMARY.name, *, opened: bool = True) -> None:
+    await board.hold(target, opened=opened, who="anna", why="test", for_s=60)
+
+
+async def refreshed(board: Switchboard) -> bool:
+    try:
+        await board.refresh()
+    except StoreGoneError:
+        return False
+    return True
+
+
+@contextlib.asynccontextmanager
+async def listening(place: str, last: str | None = None, **params: str) -> AsyncIterator[AsyncIterator[Said]]:
+    """The events of a stream that has begun, each as its fields."""
+    headers = {} if last is None else {"Last-Event-ID": last}
+    async with (
+        httpx.AsyncClient(base_url=place, trust_env=False, timeout=10) as door,
+        door.stream("GET", "/events", params=params, headers=headers) as answer,
+    ):
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+        lines = answer.aiter_lines()
+        assert await anext(lines) == "retry: 1000"
+        yield events(lines)
+
+
+async def events(lines: AsyncIterator[str]) -> AsyncIterator[Said]:
+    said: Said = {}
+    async for line in lines:
+        name, colon, value = line.partition(": ")
+        if colon and name:
+            said[name] = value
+        elif not line and said:
+            yield said
+            said = {}
+
+
+async def heard(stream: AsyncIterator[Said], count: int) -> list[tuple[str, int]]:
+    """The targets and generations of the next events."""
+    async with asyncio.timeout(10):
+        return [moved(await anext(stream)) for _ in range(count)]
+
+
+def moved(said: Said) -> tuple[str, int]:
+    move = json.loads(said["data"])
+    return move["target"], move["generation"]
+
+
+async def test_a_move_is_told_as_the_ledger_has_it(place: str, switchboard: Switchboard) -> None:
+    async with listening(place) as stream:
+        await hold(switchboard)
+        said = await anext(stream)
+
+    async with httpx.AsyncClient(base_url=place, trust_env=False) as door:
+        (move,) = (await door.get("/moves", params={"target": PRIMARY.name})).json()["moves"]
+    told = json.loads(said["data"])
+    assert said["event"] == "move"
+    assert {**told, "ago_s": 0} == {**move, "ago_s": 0}
+    assert 0 <= told["ago_s"] < 5
+
+
+async def test_moves_of_another_replica_are_told_too(
+    place: str, switchboard: Switchboard, store: RedisStore, routes: Sequence[Route]
+) -> None:
+    other = Switchboard(store, routes, switchboard._policies)
+    await other.refresh()
+    async with listening(place) as stream:
+        await hold(other)
+        await hold(other, opened=False)
+        await switchboard.refresh()
+
+        assert await heard(stream, 2) == [(PRIMARY.name, 1), (PRIMARY.name, 2)]
+
+
+@pytest.mark.parametrize(
+    ("params", "targets"),
+    [
+        pytest.param({}, ALL, id="all"),
+        pytest.param({"target": BACKUP.name}, [BACKUP.name], id="one target"),
+        pytest.param({"route": "coder"}, [PRIMARY.name, BACKUP.name], id="a route"),
+        pytest.param({"route": "coder", "target": BACKUP.name}, [BACKUP.name], id="both"),
+    ],
+)
+async def test_only_what_is_asked_for_is_told(
+    place: str, switchboard: Switchboard, params: dict[str, str], targets: Sequence[str]
+) -> None:
+    async with listening(place, **params) as stream:
+        for name in ALL:
+            await hold(switchboard, name)
+        for name in ALL:
+            await hold(switchboard, name, opened=False)
+
+        expected = [(name, generation) for generation in (1, 2) for name in targets]
+        assert await heard(stream, len(expected)) == expected
+
+
+async def test_a_reader_resumes_where_it_was(place: str, switchboard: Switchboard) -> None:
+    async with listening(place) as stream:
+        await hold(switchboard)
+        first = await anext(stream)
+    await hold(switchboard, BACKUP.name)
+    await hold(switchboard, opened=False)
+    async with listening(place) as _, listening(place, first["id"]) as stream:
+        assert await heard(stream, 2) == [(BACKUP.name, 1), (PRIMARY.name, 2)]
+        await hold(switchboard, OTHER.name)
+        assert await heard(stream, 1) == [(OTHER.name, 1)]
+
+
+async def test_a_reader_resumes_at_another_replica_by_the_ledger(
+    place: str, switchboard: Switchboard, store: RedisStore, routes: Sequence[Route]
+) -> None:
+    async with listening(place) as stream:
+        await hold(switchboard)
+        await hold(switchboard, opened=False)
+        first = await anext(stream)
+    await hold(switchboard, BACKUP.name)
+    other = Switchboard(store, routes, switchboard._policies)
+    await other.refresh()
+    desk = Desk.over(other)
+    async with served(create_app(other, access=Access(), desk=desk), None) as replica:
+        async with listening(f"http://{replica.place[0]}:{replica.place[1]}", first["id"]) as stream:
+            assert await heard(stream, 2) == [(PRIMARY.name, 2), (BACKUP.name, 1)]
+            await hold(other)
+            third = await anext(stream)
+        desk.close()
+
+    assert moved(third) == (PRIMARY.name, 3)
+    assert Place.read(third["id"]) == Place.of((await other.moves(PRIMARY.name))[0])
+
+
+async def test_a_store_that_was_emptied_takes_no_event_away(
+    place: str, switchboard: Switchboard, server: Server
+) -> None:
+    async with listening(place) as stream:
+        await hold(switchboard)
+        await anext(stream)
+        server.fresh()
+        await switchboard.refresh()  # puts the circuit back, under another epoch
+        said = await anext(stream)
+
+    assert json.loads(said["data"])["cause"] == "restored"
+
+
+async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
+    switchboard: Switchboard, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    monkeypatch.setattr(feed, "_AGAIN_S", 0.01)
+    made = Feed(switchboard)
+    reader = await made.reader(ALL, None)
+    stream = reader.stream()
+    await anext(stream)
+    await hold(switchboard)  # the ledger is read in a moment
+    server.kill()
+    told = asyncio.ensure_future(anext(stream))
+    server.fresh()
+
+    async with asyncio.timeout(10):
+        while not await refreshed(switchboard):
+            pass
+        assert b'"target": "zai/glm-5.3-flash"' in await told
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("params", "last", "status", "kind"),
+    [
+        pytest.param({"target": "zai/none"}, None, 404, "unknown-target", id="target"),
+        pytest.param({"route": "codr"}, None, 404, "unknown-route", id="route"),
+        pytest.param({}, "17", 422, "bad-field", id="an id of another kind"),
+        pytest.param({}, "1-e-" + "9" * 99, 422, "bad-field", id="an id without end"),
+    ],
+)
+async def test_what_cannot_be_told_is_refused(
+    door: httpx.AsyncClient, params: dict[str, str], last: str | None, status: int, kind: str
+) -> None:
+    headers = {} if last is None else {"Last-Event-ID": last}
+
+    answer = await door.get("/events", params=params, headers=headers)
+
+    assert (answer.status_code, answer.json()["type"]) == (status, f"urn:firstbyte:problem:{kind}")
+
+
+async def test_without_its_ledger_nobody_resumes(door: httpx.AsyncClient, desk: Desk, server: Server) -> None:
+    server.kill()
+
+    answer = await door.get("/events", headers={"Last-Event-ID": "1796040000000-e-7"})
+
+    assert (answer.status_code, len(desk.feed)) == (503, 0)
+
+
+async def test_one_stream_too_many_is_refused(
+    place: str, door: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routing, "MOST_STREAMS", 1)
+    async with listening(place):
+        answer = await door.get("/events")
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:firstbyte:problem:busy")
+
+
+async def test_who_goes_away_frees_its_place(place: str, desk: Desk) -> None:
+    async with listening(place):
+        assert len(desk.feed) == 1
+
+    async with asyncio.timeout(10):
+        while len(desk.feed):  # noqa: ASYNC110 # it has no event
+            await asyncio.sleep(0.005)
+
+
+async def test_all_streams_end_when_the_service_stops(place: str, desk: Desk) -> None:
+    async with listening(place) as stream:
+        desk.close()
+        async with asyncio.timeout(10):
+            assert [said async for said in stream] == []
+    async with listening(place) as stream:  # whoever comes late
+        async with asyncio.timeout(10):
+            assert [said async for said in stream] == []
+
+
+async def test_a_reader_that_is_too_far_behind_is_dropped() -> None:
+    left: list[Reader] = []
+    reader = Reader(ALL, left.append)
+    stream = reader.stream()
+    await anext(stream)
+
+    for number in range(feed.MOST_BEHIND + 1):
+        reader.tell(Event(PRIMARY.name, str(number), b"x"))
+
+    assert left[:1] == [reader]
+    assert [text async for text in stream] == []
+
+
+async def test_a_quiet_stream_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "PING_S", 0.01)
+    stream = Reader(ALL, lambda _: None).stream()
+
+    assert [await anext(stream) for _ in range(3)] == [feed.OPENING, b": ping\n\n", b": ping\n\n"]
