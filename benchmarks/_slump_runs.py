@@ -85,6 +85,23 @@ class Split:
         return self.slow_begun / self.slow
 
 
+def wandering(days: int, seed: int, memory: float) -> list[Step]:
+    """Answers around 4 s that resemble the one before by so much (0 to 1): healthy, but not independent."""
+    chance = Random(f"wandering {seed} {memory}")
+    level, steps = 0.0, []
+    for number in range(int(days * DAY_S / MINUTE_S)):
+        level = memory * level + math.sqrt(1 - memory**2) * chance.gauss(0, 1)
+        wait_s = 4 * math.exp(0.6 * level)
+        steps.append(Step(began_at_s=number * MINUTE_S, seconds=wait_s, first_byte_s=wait_s))
+    return steps
+
+
+def wandered(days: int, seed: int, memory: float) -> tuple[int, int]:
+    """How often the circuit opened by such answers, and how many of them it diverted."""
+    found = run(wandering(days, seed, memory), Policy())
+    return len(found.open_spans), sum(step.out for step in found.steps)
+
+
 Row = tuple[float, float, float]  # when it began and was done, as it was recorded, and how long it takes here
 
 

@@ -1,7 +1,7 @@
 """Shows what the rule of slumps makes of made-up traces and of a recorded one, and how much its numbers matter.
 
-Run it as `python -m benchmarks.slump`; it takes about two minutes. `--sensitivity` changes each number of the rule by a
-quarter instead, which takes about five.
+Run it as `python -m benchmarks.slump`; it takes about four minutes. `--sensitivity` changes each number of the rule by
+a quarter instead, which takes about ten.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from benchmarks._slump_runs import (
     singles,
     split,
     varied,
+    wandered,
 )
 from breaker.policy import Policy
 from monitor.backtest.synthetic import HEALTHY, ILL, SYNTHETIC
@@ -35,6 +36,8 @@ from monitor.backtest.trace import read
 RECORDED = Path(__file__).parents[1] / "tests" / "traces" / "six-hours.csv"
 CALM_S = 3600.0
 DRAWS = 20
+# How much an answer may resemble the one before.
+MEMORIES = (0.5, 0.8, 0.9)
 # The numbers of breaker/usual.py that are changed, and what each is.
 NUMBERS = {
     "slump_factor": "`slump_factor`, 3",
@@ -71,6 +74,7 @@ def main() -> int:
         _show_sensitivity(rows, asked.calm_s)
     else:
         _show_made(asked.days, asked.seeds)
+        _show_wandering(asked.days, asked.seeds)
         _show_recorded(rows, asked.calm_s)
     return 0
 
@@ -89,6 +93,18 @@ def _show_made(days: int, seeds: int) -> None:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name in (*HEALTHY, *ILL):
         print(_made_line([one for one in found if one.name == name]))
+
+
+def _show_wandering(days: int, seeds: int) -> None:
+    print("\n| like the answer before by | days | opened in 30 days | diverted for nothing |")
+    print("| --- | --- | --- | --- |")
+    for memory in MEMORIES:
+        with _workers() as workers:
+            jobs = [(days, seed, memory) for seed in range(seeds)]
+            found = list(workers.map(wandered, *zip(*jobs, strict=True)))
+        opened, diverted = (sum(column) for column in zip(*found, strict=True))
+        share = diverted / (days * seeds * 1440)
+        print(f"| {memory} | {days * seeds} | {opened * 30 / (days * seeds):.1f} | {_percent(share)} |")
 
 
 def _made_line(found: Sequence[Made]) -> str:
