@@ -1,7 +1,7 @@
 """Shows what the rule of slumps makes of made-up traces and of a recorded one, and how much its numbers matter.
 
 Run it as `python -m benchmarks.slump`; it takes about four minutes. `--sensitivity` changes each number of the rule by
-a quarter instead, which takes about ten.
+a quarter instead, which takes five to ten.
 """
 
 import argparse
