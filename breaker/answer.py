@@ -148,8 +148,9 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what can't be."""
-        for field in fields(self):
-            _check_range(field.name, getattr(self, field.name))
+        for name in _LIMITED:
+            if (value := getattr(self, name)) is not None:
+                _check_range(name, value)
         if self.part is Part.LATE and self.ended is not Ended.PENDING:
             raise BadFactError(f"ended is {self.ended.value!r} in a late part; a late part's end is 'pending'")
         if self.part is Part.FINAL and self.ended is Ended.PENDING:
@@ -198,6 +199,8 @@ def _kinds() -> dict[str, tuple[type, bool]]:
 
 
 _KINDS = _kinds()
+# The facts whose range is limited: numbers, and names of things.
+_LIMITED = tuple(name for name, (kind, _) in _KINDS.items() if kind in (int, float, str))
 
 
 def _typed(name: str, value: object) -> object:

@@ -91,15 +91,28 @@ _IN_BAND = {
 }
 
 
+# Looking up a member of an enumeration costs more than all the rest of weighing.
+_OK, _FAILURE = Blame.OK, Blame.PROVIDER_FAILURE
+_GOOD, _SLOW, _REFUSED, _THROTTLED, _NOTHING = (
+    Weight.GOOD,
+    Weight.SLOW,
+    Weight.REFUSED,
+    Weight.THROTTLED,
+    Weight.NOTHING,
+)
+
+
 def weigh(entry: Entry, policy: Policy) -> Weight:
     """What an entry means to the circuit: nothing that the caller did wrong counts, and nothing that we did."""
-    if entry.answer.suspect_timing or entry.answer.self_suspect:
-        return Weight.NOTHING
-    if entry.blame is Blame.PROVIDER_FAILURE:
+    answer = entry.answer
+    if answer.suspect_timing or answer.self_suspect:
+        return _NOTHING
+    if entry.blame is _FAILURE:
         return _weigh_failure(entry, policy)
-    if _slow(entry.answer, policy.slow_s):
-        return Weight.SLOW
-    return Weight.GOOD if entry.blame is Blame.OK else Weight.NOTHING
+    first_byte_s = answer.first_byte_s
+    if answer.streamed and (answer.seconds >= policy.slow_s if first_byte_s is None else first_byte_s > policy.slow_s):
+        return _SLOW  # whatever the asker's own limit was; a plain answer has none
+    return _GOOD if entry.blame is _OK else _NOTHING
 
 
 def _weigh_failure(entry: Entry, policy: Policy) -> Weight:
@@ -122,25 +135,20 @@ def failure(entry: Entry) -> Verdict:
 
 def tells(entry: Entry, policy: Policy) -> bool:
     """Whether an entry stands in a row: what an agent was refused may be its own fault, and asks for a probe only."""
-    weight = weigh(entry, policy)
-    if weight is Weight.REFUSED:
+    return stands(entry, weigh(entry, policy))
+
+
+def stands(entry: Entry, weight: Weight) -> bool:
+    """The same, of an entry that has been weighed."""
+    if weight is _REFUSED:
         return entry.answer.source is Source.PROBE
-    return weight not in (Weight.NOTHING, Weight.THROTTLED)
+    return weight is not _NOTHING and weight is not _THROTTLED
 
 
 def asks(entry: Entry, policy: Policy) -> bool:
     """Whether an entry asks for a probe that confirms it."""
     weight = weigh(entry, policy)
     return weight.bad or (weight is Weight.THROTTLED and entry.answer.source is Source.REPORT)
-
-
-def _slow(answer: Answer, slow_s: float) -> bool:
-    """A first byte later than the limit, whatever the asker's own limit was; a plain answer has none."""
-    if not answer.streamed:
-        return False
-    if answer.first_byte_s is None:
-        return answer.seconds >= slow_s
-    return answer.first_byte_s > slow_s
 
 
 def telling(entries: Iterable[Entry], policy: Policy, since: float) -> list[Entry]:

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 from breaker import usual
 from breaker.circuit.clock import CLOCK_SLACK_S
 from breaker.circuit.words import Cause, Circuit
-from breaker.log import Bin, Entry, Log, Weight, telling, wait_s, weigh
+from breaker.log import Bin, Entry, Log, Weight, stands, telling, wait_s, weigh
 from breaker.policy import Policy
 
 
@@ -24,7 +25,7 @@ class Seen:
     @cached_property
     def probes(self) -> list[Entry]:
         """The probes that stand in a row."""
-        return self._telling(self.log.probes)
+        return [entry for entry, weight in self._weighed if stands(entry, weight)]
 
     @cached_property
     def reports(self) -> list[Entry]:
@@ -34,8 +35,16 @@ class Seen:
     @cached_property
     def asked(self) -> list[Entry]:
         """All probes that say anything, those too of which too much was asked."""
-        said = (e for e in self._since(self.log.probes) if weigh(e, self.policy) is not Weight.NOTHING)
-        return sorted(said, key=lambda entry: entry.at)
+        nothing = Weight.NOTHING
+        return [entry for entry, weight in self._weighed if weight is not nothing]
+
+    @property
+    def calm(self) -> bool:
+        """Whether the newest probe and the newest report are good and not sluggish, so that no rule need look further."""
+        newest = [
+            max(found, key=attrgetter("at")) for e in (self.log.probes, self.log.reports) if (found := self._since(e))
+        ]
+        return all(weigh(e, self.policy) is Weight.GOOD and not self.sluggish(e) for e in newest)
 
     @cached_property
     def bins(self) -> list[Bin]:
@@ -61,8 +70,8 @@ class Seen:
     @cached_property
     def waits(self) -> list[float]:
         """The first bytes of the probes that count, or how long each was silent."""
-        weights = (Weight.GOOD, Weight.SLOW)
-        found = (wait_s(e) for e in self.probes if weigh(e, self.policy) in weights)
+        good, slow = Weight.GOOD, Weight.SLOW
+        found = [wait_s(e) for e, weight in self._weighed if weight is good or weight is slow]
         return [wait for wait in found if wait is not None]
 
     def sluggish(self, entry: Entry) -> bool:
@@ -74,6 +83,12 @@ class Seen:
         """Whether an entry counted so lately that it may still open a circuit."""
         return self.now - entry.at <= self.policy.row_gap_s
 
+    @cached_property
+    def _weighed(self) -> list[tuple[Entry, Weight]]:
+        """Each probe with its weight: weighing is most of what a look at a circuit costs, and every rule looks."""
+        probes = sorted(self._since(self.log.probes), key=attrgetter("at"))
+        return [(entry, weigh(entry, self.policy)) for entry in probes]
+
     @property
     def _evidence_before(self) -> float:
         slumped = self.circuit.open_until is not None and self.circuit.cause is Cause.SLUMP
@@ -84,4 +99,4 @@ class Seen:
         return [e for e in entries if e.began > self.circuit.moved_at and e.at <= latest]
 
     def _telling(self, entries: tuple[Entry, ...]) -> list[Entry]:
-        return telling(self._since(entries), self.policy, self.circuit.moved_at)
+        return telling(self._since(entries), self.policy, self.circuit.moved_at) if entries else []
