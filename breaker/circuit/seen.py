@@ -40,10 +40,9 @@ class Seen:
 
     @property
     def calm(self) -> bool:
-        """Whether the newest probe and the newest report are good and not sluggish, so that no rule need look further."""
-        newest = [
-            max(found, key=attrgetter("at")) for e in (self.log.probes, self.log.reports) if (found := self._since(e))
-        ]
+        """Whether the newest probe and the newest report are good and not sluggish: then no rule need look further."""
+        groups = (self._since(self.log.probes), self._since(self.log.reports))
+        newest = [max(group, key=attrgetter("at")) for group in groups if group]
         return all(weigh(e, self.policy) is Weight.GOOD and not self.sluggish(e) for e in newest)
 
     @cached_property
