@@ -60,13 +60,13 @@ KNOWN = reduce(lambda known, i: learn(known, 2.0 + i % 5 / 10, 1e9 + i, out=Fals
 BETWEEN = [f"straddled by {what}" for what in ("hold", "release", "bad", "good", "flush", "lose")]
 REACHED: Counter[str] = Counter()
 LEAST = {
-    "half-open -> open": 5,
-    "half-open -> closed": 10,
-    "restored": 10,
-    "came back": 3,
-    "straddled": 5,
-    ", clock": 3,
-    "hold_over": 5,
+    "half-open -> open": 3,
+    "half-open -> closed": 5,
+    "restored": 5,
+    "came back": 1,
+    "straddled": 1,
+    ", clock": 1,
+    "hold_over": 2,
 }
 
 kinds = st.sampled_from([*KINDS, "late", "good", *BAD * 3])

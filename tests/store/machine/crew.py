@@ -2,14 +2,18 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from threading import Timer
 from typing import Any
 
 from tests.processes import ROOT
 
 Words = dict[str, Any]
+
+_PATIENT_S = 60.0
 
 
 class Worker:
@@ -32,10 +36,13 @@ class Worker:
         self._process.stdin.flush()
 
     def hear(self) -> Words:
-        """The next line."""
+        """The next line; a worker that says nothing for a minute is ended."""
         assert self._process.stdout is not None
+        guard = Timer(_PATIENT_S, self._process.kill)
+        guard.start()
         line = self._process.stdout.readline()
-        assert line, "the worker has died"
+        guard.cancel()
+        assert line, "the worker has died, or was ended"
         said: Words = json.loads(line)
         return said
 
@@ -43,6 +50,15 @@ class Worker:
         """Say what to do, and wait until it is done."""
         self.tell(do, **words)
         return self.hear()
+
+    @property
+    def dead(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal; whoever is stopped hears what was told as soon as it goes on."""
+        self._process.send_signal(number)
 
     def kill(self) -> None:
         """End it at once, whatever it is doing."""
@@ -55,9 +71,17 @@ class Crew:
     """Workers on one store."""
 
     def __init__(self, url: str, count: int) -> None:
+        self._url = url
         self.workers = [Worker(url) for _ in range(count)]
         for worker in self.workers:
             assert worker.hear() == {"ready": True}
+
+    def mend(self) -> None:
+        """Put a new worker in the place of each that was ended."""
+        for i, worker in enumerate(self.workers):
+            if worker.dead:
+                self.workers[i] = Worker(self._url)
+                assert self.workers[i].hear() == {"ready": True}
 
     def all(self, do: str, **words: object) -> list[Words]:
         """Tell all the same."""
@@ -72,4 +96,5 @@ class Crew:
     def end(self) -> None:
         """End all."""
         for worker in self.workers:
-            worker.kill()
+            if not worker.dead:
+                worker.kill()
