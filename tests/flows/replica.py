@@ -60,14 +60,14 @@ class Replica:
 
 
 @contextlib.asynccontextmanager
-async def kept(board: Switchboard) -> AsyncIterator[None]:
+async def kept(board: Switchboard, *, every_s: float = 0.02) -> AsyncIterator[None]:
     """A board that hears of moves, reads and settles, as the daemon has it, but quicker."""
 
     async def forever(once: Callable[[], Awaitable[object]]) -> None:
         while True:
             with contextlib.suppress(StoreError):
                 await once()
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(every_s)
 
     tasks = [asyncio.create_task(forever(once)) for once in (board.refresh, board.follow, board.settle)]
     try:
