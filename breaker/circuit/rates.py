@@ -39,7 +39,7 @@ def _by_rate(seen: Seen, bad: int, told_of: int, which: str, named: list[Entry])
     if told_of < policy.rate_answers or bad / told_of < policy.rate_share:
         return None
     newest = sorted(named, key=lambda entry: entry.at)[-told.NAMED :]
-    why = f"{bad} of {which} were bad, the newest: {told.each(newest)}"
+    why = f"{bad} of {which} {'was' if bad == 1 else 'were'} bad, the newest: {told.each(newest)}"
     measures = (
         Measure("rate_share", round(bad / told_of, 4), policy.rate_share),
         Measure("rate_answers", told_of, policy.rate_answers),

@@ -19,22 +19,31 @@ def refused(seen: Seen) -> Move | None:
 
 def throttled(seen: Seen) -> Move | None:
     """Too much was asked: until the moment that the provider names, or where it names none, the third in a row."""
-    policy = seen.policy
     if not seen.asked or not seen.fresh(newest := seen.asked[-1]):
         return None
-    if weigh(newest, policy) is not Weight.THROTTLED:
+    if weigh(newest, seen.policy) is not Weight.THROTTLED:
         return None
-    if (asks_s := newest.answer.retry_after_s) is not None:
-        until = newest.at + min(max(asks_s, policy.retry_after_min_s), policy.hold_s)
-        if until <= seen.now:
-            return None
-        why = f"too much was asked of it, and it asks to wait {told.seconds(asks_s)}: {told.each([newest])}"
-        measures = (Measure("retry_after_s", asks_s, policy.hold_s),)
-        return opened(seen, Cause.RATE_LIMITED, why, (newest,), measures, until=until)
-    run = _throttled_run(seen)
+    return _told_to_wait(seen, newest) or _throttled_in_a_row(seen)
+
+
+def _told_to_wait(seen: Seen, newest: Entry) -> Move | None:
+    policy = seen.policy
+    if (asks_s := newest.answer.retry_after_s) is None:
+        return None
+    until = newest.at + min(max(asks_s, policy.retry_after_min_s), policy.hold_s)
+    if until <= seen.now:
+        return None
+    why = f"too much was asked of it, and it asks to wait {told.seconds(asks_s)}: {told.each([newest])}"
+    measures = (Measure("retry_after_s", asks_s, policy.hold_s),)
+    return opened(seen, Cause.RATE_LIMITED, why, (newest,), measures, until=until)
+
+
+def _throttled_in_a_row(seen: Seen) -> Move | None:
+    run, policy = _throttled_run(seen), seen.policy
     if len(run) < policy.throttled_row:
         return None
-    why = f"{told.spelled(len(run))} probes in a row were told that too much is asked: {told.each(run)}"
+    who = "a probe was" if len(run) == 1 else f"{told.spelled(len(run))} probes in a row were"
+    why = f"{who} told that too much is asked: {told.each(run)}"
     measures = (Measure("throttled_row", len(run), policy.throttled_row),)
     return opened(seen, Cause.RATE_LIMITED, why, tuple(run), measures)
 

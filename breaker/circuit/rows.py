@@ -13,8 +13,8 @@ def in_a_row(seen: Seen) -> Move | None:
     circuit, policy = seen.circuit, seen.policy
     wary = circuit.cause is Cause.UNVERIFIED and seen.now - circuit.moved_at <= policy.wary_s
     for run in _bad_rows(seen):
-        if seen.fresh(run[-1]) and (wary or _tips(run, policy)):
-            return by_row(seen, run, alone=wary)
+        if seen.fresh(run[-1]) and (enough := _enough(run, policy) or (run if wary else [])):
+            return by_row(seen, enough, alone=wary)
     return None
 
 
@@ -35,19 +35,16 @@ def _bad_rows(seen: Seen) -> list[list[Entry]]:
     return [run for run in rows if run]
 
 
-def _tips(run: list[Entry], policy: Policy) -> bool:
-    """Whether a row is long enough: of one kind by that kind's number, mixed by the larger of both."""
-    slow = [weigh(entry, policy) is Weight.SLOW for entry in run]
-    return (
-        _tail(slow, of=False) >= policy.errors_row
-        or _tail(slow, of=True) >= policy.slow_row
-        or len(run) >= max(policy.errors_row, policy.slow_row)
-    )
-
-
-def _tail(flags: list[bool], *, of: bool) -> int:
-    others = [i for i, flag in enumerate(flags) if flag is not of]
-    return len(flags) - (others[-1] + 1 if others else 0)
+def _enough(run: list[Entry], policy: Policy) -> list[Entry]:
+    """What of a row is long enough: its newest ones of one kind by that kind's number, or all of it by the larger of
+    both; empty where nothing is.
+    """
+    slow = weigh(run[-1], policy) is Weight.SLOW
+    others = [i for i, entry in enumerate(run) if (weigh(entry, policy) is Weight.SLOW) is not slow]
+    of_kind = run[others[-1] + 1 :] if others else run
+    if len(of_kind) >= (policy.slow_row if slow else policy.errors_row):
+        return of_kind
+    return run if len(run) >= max(policy.errors_row, policy.slow_row) else []
 
 
 def by_row(seen: Seen, run: list[Entry], *, alone: bool) -> Move:

@@ -106,6 +106,21 @@ def test_each_number_of_a_row_counts_its_own_kind_and_the_larger_counts_mixed_on
 
 
 @pytest.mark.parametrize(
+    ("log", "slow_row", "cause", "named"),
+    [
+        pytest.param(probes(slow(0), failed(30), failed(60)), 5, Cause.ERRORS, 2, id="failed ones"),
+        pytest.param(probes(failed(0), slow(60)), 1, Cause.SLOW, 1, id="a slow one"),
+        pytest.param(probes(failed(0), slow(30), failed(60)), 3, Cause.ERRORS, 3, id="mixed ones"),
+    ],
+)
+def test_only_those_that_were_enough_are_named_and_counted(log: Log, slow_row: int, cause: Cause, named: int) -> None:
+    move = moved(CLOSED, log, 90.0, replace(POLICY, slow_row=slow_row))
+
+    assert (move.cause, move.answers) == (cause, log.probes[-named:])
+    assert all(measure.value >= measure.limit for measure in move.measures)
+
+
+@pytest.mark.parametrize(
     "log",
     [
         pytest.param(probes(good(1100), good(1160)), id="good probes"),

@@ -84,6 +84,21 @@ def test_a_wait_that_is_over_opens_nothing() -> None:
     assert due(CLOSED, probes(said(0, 429, retry_after_s=30.0)), POLICY, 30.0) is None
 
 
+def test_where_one_is_enough_it_is_told_in_the_singular() -> None:
+    move = moved(CLOSED, probes(said(0, 429)), 0.0, replace(POLICY, throttled_row=1))
+
+    assert move.why == "a probe was told that too much is asked: rate limited 429 (probe)"
+
+
+def test_waits_of_no_length_count_as_none_and_the_third_in_a_row_opens() -> None:
+    policy = replace(POLICY, retry_after_min_s=0.0)
+    asked = [said(at, 429, retry_after_s=0.0) for at in (0, 60, 120)]
+
+    assert due(CLOSED, probes(*asked[:2]), policy, 60.0) is None
+    move = moved(CLOSED, probes(*asked), 120.0, policy)
+    assert (move.cause, move.circuit.open_until) == (Cause.RATE_LIMITED, 720.0)
+
+
 def test_without_a_time_to_wait_the_third_in_a_row_opens_for_a_hold() -> None:
     two = probes(said(0, 429), said(60, 429))
     three = probes(said(0, 429), said(60, 429), said(120, 429))
