@@ -105,7 +105,7 @@ def _other(moved: Move) -> str:
         case Cause.UNVERIFIED:
             return "is back, unverified"
         case Cause.WAITED:
-            return "is back, the time that it asked for is over"
+            return "is back, the wait is over"
         case Cause.HOLD_OVER:
             return "is no longer held by hand"
         case Cause.CLOCK:

@@ -33,12 +33,13 @@ def _accepted(seen: Seen) -> Move | None:
 
 
 def _waited(seen: Seen) -> Move | None:
-    """The time that the provider asked for is over, and nothing since says that it isn't enough."""
+    """The time for which it was left alone is over, and nothing since says that it isn't enough."""
     if seen.circuit.cause is not Cause.RATE_LIMITED:
         return None
     if seen.asked and weigh(seen.asked[-1], seen.policy) is not Weight.GOOD:
         return None
-    return _closed(seen, Cause.WAITED, "the time that it asked for is over", tuple(seen.asked[-1:]), ())
+    why = "the wait is over" + (", and the newest probe was good" if seen.asked else "")
+    return _closed(seen, Cause.WAITED, why, tuple(seen.asked[-1:]), ())
 
 
 def _recovered(seen: Seen) -> Move | None:

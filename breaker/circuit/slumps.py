@@ -5,6 +5,7 @@ from breaker.circuit import told
 from breaker.circuit.opened import opened
 from breaker.circuit.seen import Seen
 from breaker.circuit.words import Cause, Measure, Move
+from breaker.log import Weight, weigh
 
 
 def in_a_slump(seen: Seen) -> Move | None:
@@ -16,7 +17,7 @@ def in_a_slump(seen: Seen) -> Move | None:
 
 def _slumped(seen: Seen) -> Move:
     typical_s = usual.typical_s(seen.log.usual) or 0.0
-    sluggish = tuple(entry for entry in seen.probes if seen.sluggish(entry))
+    sluggish = tuple(e for e in seen.probes if weigh(e, seen.policy) is not Weight.FAILED and seen.sluggish(e))
     waits = sorted(seen.waits[-2 * told.NAMED :])
     middle = waits[len(waits) // 2]
     why = (

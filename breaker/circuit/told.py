@@ -6,7 +6,7 @@ from breaker.answer import Source
 from breaker.circuit.words import Cause
 from breaker.log import Entry, Weight, failure, weigh
 from breaker.policy import Policy
-from breaker.verdict import Verdict
+from breaker.verdict import Blame, Verdict
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _WHO = {Source.PROBE: "probe", Source.REPORT: "agent"}
@@ -58,9 +58,9 @@ def _in_a_row(run: Sequence[Entry], one: str, more: str) -> str:
 
 def _one(entry: Entry) -> str:
     answer, said = entry.answer, failure(entry)
-    if entry.blame.value != "provider_failure" and answer.first_byte_s is not None:
-        return seconds(answer.first_byte_s)
-    if entry.late or said in (Verdict.TIMEOUT_FIRST_BYTE, Verdict.PENDING):
+    if entry.blame is Blame.PROVIDER_FAILURE and said is not Verdict.TIMEOUT_FIRST_BYTE:
+        words = said.value.replace("_", " ")
+        return words if answer.status in (None, 200) else f"{words} {answer.status}"
+    if answer.first_byte_s is None:
         return f"{seconds(answer.seconds)} and still silent"
-    words = said.value.replace("_", " ")
-    return words if answer.status in (None, 200) else f"{words} {answer.status}"
+    return seconds(answer.first_byte_s)

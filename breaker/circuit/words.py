@@ -35,7 +35,7 @@ class Cause(StrEnum):
     MANUAL = "manual"
     RECOVERED = "recovered"
     UNVERIFIED = "unverified"  # closed because nobody was there to look
-    WAITED = "waited"  # closed because the time that the provider asked for is over
+    WAITED = "waited"  # closed because the time for which it was left alone is over
     HOLD_OVER = "hold_over"  # a hold by hand came to its end
     CLOCK = "clock"  # the store's clock was set back; times were set anew
     RESTORED = "restored"  # the store had lost an open or held circuit; it was put back

@@ -27,7 +27,7 @@ OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
         (State.HELD_OPEN, State.CLOSED, Cause.MANUAL, "was released from a hold by hand"),
         (State.HALF_OPEN, State.CLOSED, Cause.RECOVERED, "is back, recovered"),
         (State.HALF_OPEN, State.CLOSED, Cause.UNVERIFIED, "is back, unverified"),
-        (State.OPEN, State.CLOSED, Cause.WAITED, "is back, the time that it asked for is over"),
+        (State.OPEN, State.CLOSED, Cause.WAITED, "is back, the wait is over"),
         (State.CLOSED, State.CLOSED, Cause.HOLD_OVER, "is no longer held by hand"),
         (State.OPEN, State.OPEN, Cause.CLOCK, "had its times set anew"),
         (State.CLOSED, State.OPEN, Cause.RESTORED, "was put back into the store"),

@@ -355,6 +355,11 @@ def test_nothing_is_put_back_where_nothing_is_lost(known: Circuit, found: Circui
             "two answers in a row failed: http error 500 (probe), connect error (probe)",
             id="errors",
         ),
+        pytest.param(
+            probes(failed(20, status=502, seconds=43.0, late=True), silent(85)),
+            "two answers in a row were slow or failed: http error 502 (probe), 40.0 s and still silent (probe)",
+            id="late, then failed",
+        ),
     ],
 )
 def test_a_move_says_why_in_plain_words(log: Log, words: str) -> None:

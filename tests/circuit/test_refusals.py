@@ -130,6 +130,7 @@ def test_it_closes_when_the_time_is_over(log: Log) -> None:
     move = moved(opened(Cause.RATE_LIMITED), log, 1600.0)
 
     assert (move.before, move.after, move.cause) == (State.HALF_OPEN, State.CLOSED, Cause.WAITED)
+    assert move.why == ("the wait is over, and the newest probe was good" if log.probes else "the wait is over")
 
 
 @pytest.mark.parametrize("newest", [said(1590, 429), failed(1590)], ids=["throttled", "failed"])
