@@ -17,10 +17,11 @@ from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.log import Entry, Log, Weight
 from breaker.store import codec
+from breaker.store.claim import Grant, Wish
 from breaker.store.contract import Reading
 from breaker.store.limit import within
 from breaker.store.pool import Pool, place_of
-from breaker.store.script import APPLY, CLAIM, RECORD, UNCLAIM
+from breaker.store.script import APPLY, CLAIM, RECORD, TAKE, UNCLAIM
 from breaker.store.trouble import translated
 from breaker.usual import Usual
 from breaker.usual import read as read_usual
@@ -151,9 +152,23 @@ class RedisStore:
         args = (holder, max(1, round(for_s * 1000)))
         return bool(await self._ask(lambda: CLAIM.run(self._server, _keys(target, "claim"), args)))
 
-    async def unclaim(self, target: str, holder: str) -> None:
-        """Give a claim back, if this holder still has it."""
-        await self._ask(lambda: UNCLAIM.run(self._server, _keys(target, "claim"), (holder,)))
+    async def take(self, target: str, holder: str, for_s: float, wish: Wish) -> Grant:
+        """Take the claim on a target for a probe, unless another has it or has made the probe needless."""
+        args = (holder, max(1, round(for_s * 1000)), wish.need.value, f"{wish.since:.6f}", f"{wish.within_s:.6f}")
+        given, busy_ms, age = cast(
+            "tuple[int, int, str]",
+            await self._ask(lambda: TAKE.run(self._server, _keys(target, "claim", "probed"), args)),
+        )
+        return Grant(
+            given=given == 1,
+            again_in_s=busy_ms / 1000 if busy_ms else None,
+            began_ago_s=float(age) if age else None,
+        )
+
+    async def unclaim(self, target: str, holder: str, told: Wish | None = None) -> None:
+        """Give a claim back, if this holder still has it; `told` is what its probe was for, None if it told nothing."""
+        args = (holder, told.need.value if told else "", f"{told.covers if told else 0:.6f}")
+        await self._ask(lambda: UNCLAIM.run(self._server, _keys(target, "claim", "probed"), args))
 
     async def announcements(self) -> AsyncGenerator[tuple[str, Circuit]]:
         """Circuits as they move. Raises StoreGoneError when the connection breaks; a frozen server stays unnoticed."""

@@ -34,4 +34,5 @@ async def _send(server: Redis, *words: str | int) -> object:
 RECORD = Script("circuit", "record")
 APPLY = Script("circuit", "apply")
 CLAIM = Script("claim")
+TAKE = Script("take")
 UNCLAIM = Script("unclaim")

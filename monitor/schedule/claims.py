@@ -1,4 +1,4 @@
-"""Sees to it that of all processes on one store only one at a time probes a target."""
+"""Sees to it that of all processes on one store one sends each probe, and only one at a time asks a target."""
 
 import asyncio
 import contextlib
@@ -7,6 +7,7 @@ import secrets
 from typing import Protocol
 
 from breaker.errors import StoreError
+from breaker.store.claim import Grant, Wish
 
 _log = logging.getLogger(__name__)
 
@@ -17,31 +18,42 @@ _RENEWALS = 3
 class Claiming(Protocol):
     """The part of a store that keeps claims."""
 
-    async def claim(self, target: str, holder: str, for_s: float) -> bool:
-        """Take the one claim on a target, or renew it; False while another holder has it. It lapses by itself."""
+    async def take(self, target: str, holder: str, for_s: float, wish: Wish) -> Grant:
+        """Take the one claim on a target for a probe, unless another has it or has made the probe needless."""
         ...
 
-    async def unclaim(self, target: str, holder: str) -> None:
-        """Give a claim back; one that another has taken since stays as it is."""
+    async def claim(self, target: str, holder: str, for_s: float) -> bool:
+        """Renew a claim, or take it again; False while another holder has it. It lapses by itself."""
+        ...
+
+    async def unclaim(self, target: str, holder: str, told: Wish | None = None) -> None:
+        """Give a claim back, and say what its probe was for if it told something; another's stays as it is."""
         ...
 
 
 class Claim:
-    """A claim on a target for as long as its probe keeps its place; renewed until it is given back."""
+    """A claim on a target for as long as its probe keeps its place; renewed until it is given back.
 
-    def __init__(self, store: Claiming, target: str, holder: str, lease_s: float) -> None:
+    `shared` is False where the store couldn't give one, so that others may probe as well.
+    """
+
+    def __init__(self, store: Claiming, target: str, holder: str, lease_s: float, wish: Wish, *, shared: bool) -> None:
         self._store = store
-        self._target, self._holder, self._lease_s = target, holder, lease_s
+        self._target, self._holder, self._lease_s, self._wish = target, holder, lease_s, wish
         self._renewing: asyncio.Task[None] | None = asyncio.create_task(self._renew(), name=f"the claim on {target}")
+        self.shared = shared
 
-    async def give_back(self) -> None:
-        """Let others probe. May be called twice; a store that is gone forgets it by itself."""
+    async def give_back(self, *, told: bool = True) -> None:
+        """Let others probe; those for whom this probe did as well don't, unless it told nothing.
+
+        May be called twice; a store that is gone forgets the claim by itself.
+        """
         renewing, self._renewing = self._renewing, None
         if renewing is None:
             return
         renewing.cancel()
         with contextlib.suppress(StoreError):
-            await self._store.unclaim(self._target, self._holder)
+            await self._store.unclaim(self._target, self._holder, self._wish if told else None)
 
     async def _renew(self) -> None:
         has_it = True
@@ -54,29 +66,35 @@ class Claim:
 class Claims:
     """Takes claims for probes.
 
-    Of several processes on one store only one at a time waits for an answer of a target, whatever it probes for. One
-    that is killed keeps its claim for a lease at most, one that stands still as well. Each process goes on to take all
-    of its turns: two processes probe each target twice in an interval. While the store is gone there are no claims,
-    and probing goes on.
+    Of several processes on one store only one at a time waits for an answer of a target, and only one sends the probe
+    that all of them wish for. One that is killed keeps its claim for a lease at most, one that stands still as well;
+    since nothing was told, another makes up for it. While the store is gone there are no claims, and each process
+    probes on its own.
     """
 
     def __init__(self, store: Claiming) -> None:
         self._store = store
         self._gone = False
 
-    async def take(self, target: str, lease_s: float) -> Claim | None:
-        """The claim on a target; None while another process has it."""
-        holder = secrets.token_hex(8)
+    async def take(self, target: str, lease_s: float, wish: Wish) -> Claim | Grant:
+        """The claim on a target; what the store said where it isn't given."""
+        holder, shared = secrets.token_hex(8), True
         try:
-            if not await self._store.claim(target, holder, lease_s):
-                return None
+            grant = await self._store.take(target, holder, lease_s, wish)
             self._gone = False
+            if not grant.given:
+                return grant
         except asyncio.CancelledError:
             with contextlib.suppress(StoreError):
                 await self._store.unclaim(target, holder)  # it may have been given without our hearing of it
             raise
         except StoreError as error:
+            shared = False
             if not self._gone:  # once for each time that it goes
                 self._gone = True
-                _log.warning("probes begin without a claim, since the store can't give one: %s", error)
-        return Claim(self._store, target, holder, lease_s)
+                _log.warning(
+                    "probes begin without a claim, since the store can't give one, and other processes on it probe"
+                    " as well: %s",
+                    error,
+                )
+        return Claim(self._store, target, holder, lease_s, wish, shared=shared)

@@ -5,14 +5,17 @@ import logging
 import random
 import time
 import traceback
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from breaker.api.notices import Notice
+from breaker.errors import StoreError
+from breaker.store.claim import Need, Wish
+from breaker.store.contract import Reading
 from breaker.switchboard import Judged, Switchboard
 from monitor.metrics import Metrics, Skip
 from monitor.schedule.asking import Asker
-from monitor.schedule.claims import Claiming, Claims
+from monitor.schedule.claims import Claim, Claiming, Claims
 from monitor.schedule.misfits import Misfits
 from monitor.schedule.seat import Extra, Now, Seat
 from monitor.schedule.till import Spending, Till
@@ -27,8 +30,13 @@ FIRST_S = 10.0
 LOOK_S = 0.25
 # What is under way when we stop gets this long to close its connections.
 STOP_S = 2.0
-# A probe has told something by the slow limit; beyond it, a claim that nobody renews lapses after so long.
+# A probe has told something by the slow limit; beyond it, a claim that nobody renews lapses after so long, and after
+# half an interval in any case, so that it keeps back no whole turn. A busy process renews one within the second.
 LEASE_S = 5.0
+LEASE_INTERVALS, LEASE_LEAST_S = 0.5, 2.0
+# Replicas on one store wait for a random part of this before they ask for a probe, so that none of them sends them all;
+# no longer than this share of the time until the next one.
+SPREAD_S, SPREAD_SHARE = 0.1, 0.1
 # Turns that we missed ourselves are logged at most this often.
 SAY_S = 60.0
 _MISSED = {Missed.LATE: Skip.MISFIRE, Missed.RUNNING: Skip.OVERLAP}
@@ -37,14 +45,27 @@ _MISSED = {Missed.LATE: Skip.MISFIRE, Missed.RUNNING: Skip.OVERLAP}
 class Keeping(Spending, Claiming, Protocol):
     """What is asked of a store besides the switchboard's part."""
 
+    async def look(self, target: str) -> Reading:
+        """What is known of a target."""
+        ...
+
+
+class Errand(NamedTuple):
+    """A probe that is about to be sent: when it was due (monotonic), what for, and the turn's number if it is one."""
+
+    extra: Extra
+    wish: Wish
+    turn: int | None = None
+
 
 class Prober:
     """Probes each target at its turns, and besides: soon after the start, to confirm, and while half-open.
 
-    The turns of targets with the same interval are spread evenly over it, at the same moments after every restart and
-    on every replica; each is put off by a random part of the policy's jitter, which doesn't move the next. `judged`
-    is a listener for the switchboard. `store` sums up what is spent and keeps claims, `keys` maps providers to keys.
-    Several processes on one store never probe a target at once (see `Claims`).
+    The turns of targets with the same interval are spread evenly over it, at the same moments of the store's clock
+    after every restart and on every replica; each is put off by a part of the policy's jitter that is as good as random
+    but the same on every replica, and doesn't move the next. `judged` is a listener for the switchboard. `store` sums
+    up what is spent and keeps claims, `keys` maps providers to keys. Of several processes on one store one sends each
+    probe, and never is a target probed twice at once (see `Claims`).
     """
 
     def __init__(
@@ -60,9 +81,11 @@ class Prober:
         self._chance = chance or random.SystemRandom()
         self._till = Till(settings.targets, store, metrics)
         self._misfits = Misfits()
+        self._store = store
         self._claims = Claims(store)
         self._asker = Asker(keys, self._till, metrics, self._chance)
         self._timetable: Timetable | None = None
+        self._phases: dict[str, Phase] = {}
         self._seats: dict[str, Seat] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._nudge = asyncio.Event()
@@ -76,12 +99,13 @@ class Prober:
         routed = {standing.target.name for standing in board.standings()}
         spread = list(_spread([plan for plan in self._plans if plan.name in routed]))
         now = time.monotonic()
-        firsts = {plan.name: share * min(plan.policy.interval_s, FIRST_S) for plan, share in spread}
-        self._seats = {plan.name: Seat(plan, now + firsts[plan.name]) for plan, _ in spread}
-        phases = {plan.name: Phase(share * plan.policy.interval_s, plan.policy.interval_s) for plan, share in spread}
-        self._timetable = Timetable(phases, self._turn, lambda missed: self._miss(_MISSED[missed]))
-        # Half an interval after the first probe, so that the two don't come within a moment.
-        self._timetable.start({plan.name: firsts[plan.name] + plan.policy.interval_s / 2 for plan, _ in spread})
+        for place, (plan, share) in enumerate(spread):
+            interval_s = plan.policy.interval_s
+            self._phases[plan.name] = phase = Phase(share * interval_s, interval_s)
+            first_at = now + share * min(interval_s, FIRST_S)
+            self._seats[plan.name] = Seat(plan, first_at, phase, place / len(spread))
+        self._timetable = Timetable(self._phases, self._turn, lambda why: self._miss(_MISSED[why]), clock=board.now)
+        self._timetable.start(dict.fromkeys(self._phases, 0.0))
         self._spawn("looking for due probes", self._look_forever())
 
     async def overhear(self) -> None:
@@ -118,7 +142,8 @@ class Prober:
 
     def _turn(self, name: str, number: int, late_s: float) -> None:
         seat = self._seats[name]
-        put_off_s = self._chance.uniform(0.0, seat.plan.policy.jitter_s)
+        policy = seat.plan.policy
+        put_off_s = _part(name, number) * policy.jitter_s + self._spread_s(policy.interval_s)
         work = self._take_turn(seat, number, time.monotonic() - late_s + put_off_s)
         self._spawn(f"a turn of {name}", work)
 
@@ -126,7 +151,7 @@ class Prober:
         await asyncio.sleep(max(0.0, planned_at - time.monotonic()))
         cause = seat.skip(number, self._now(seat))
         if cause is None:
-            self._begin(seat, Extra(planned_at, None), turn=True)
+            self._begin(seat, Errand(Extra(planned_at, None), seat.turn(number), number))
         else:
             self._metrics.skipped(cause)
 
@@ -156,7 +181,7 @@ class Prober:
     def _start_due(self) -> float:
         """Start what is due besides the turns; gives the seconds until the next look."""
         if self._timetable is not None and self._timetable.check_clock():
-            _log.warning("this machine's clock was set; the turns follow it")
+            _log.warning("the store's clock or this machine's was set; the turns follow it")
         wait_s = LOOK_S
         for seat in self._seats.values():
             now = self._now(seat)
@@ -166,41 +191,76 @@ class Prober:
                 wait_s = min(wait_s, extra.at - now.here)
             else:
                 seat.start(extra)
-                self._begin(seat, extra)
+                self._begin(seat, Errand(extra, seat.wish(extra, now)))
         return wait_s
 
     # One probe
 
-    def _begin(self, seat: Seat, extra: Extra, *, turn: bool = False) -> None:
+    def _begin(self, seat: Seat, errand: Errand) -> None:
         """Take the place at once, so that nobody else does before the probe has its first turn."""
         holder = seat.take(time.monotonic())
-        self._spawn(f"a probe of {seat.plan.name}", self._probe(seat, extra, holder, turn=turn))
+        self._spawn(f"a probe of {seat.plan.name}", self._probe(seat, errand, holder))
 
-    async def _probe(self, seat: Seat, extra: Extra, holder: object, *, turn: bool) -> None:
-        """Probe, unless another process does at this moment: then a turn is left out, anything else waits for it."""
-        assert self._board is not None
+    async def _probe(self, seat: Seat, errand: Errand, holder: object) -> None:
+        """Probe, unless another process does: its probe may do as well, or this one waits for it."""
         try:
-            claim = await self._claims.take(seat.plan.name, seat.plan.policy.slow_s + LEASE_S)
+            claim = await self._claim(seat, errand, holder)
         except BaseException:
             seat.free(holder)
             raise
         if claim is None:
-            seat.refused(holder, extra, time.monotonic())
-            if turn:
-                self._metrics.skipped(Skip.CLAIMED)
+            self._nudge.set()
             return
 
-        async def free() -> None:
+        async def free(*, told: bool = True) -> None:
             try:
-                await claim.give_back()  # before our own next probe wants it
+                await claim.give_back(told=told)  # before our own next probe wants it
             finally:
                 seat.free(holder)
                 self._nudge.set()
 
         try:
-            await self._asker.ask(self._board, seat.plan, planned_at=extra.at, confirms=extra.confirms, silent=free)
+            await self._ask(seat, errand, claim, free)
+        except asyncio.CancelledError:
+            await free(told=False)
+            raise
         finally:
             await free()
+
+    async def _claim(self, seat: Seat, errand: Errand, holder: object) -> Claim | None:
+        """The claim for a probe; None where it isn't given: then the place is free again."""
+        policy = seat.plan.policy
+        if errand.wish.need is Need.PACE:
+            await asyncio.sleep(self._spread_s(policy.half_open_s))
+        lease_s = min(policy.slow_s + LEASE_S, max(policy.interval_s * LEASE_INTERVALS, LEASE_LEAST_S))
+        claim = await self._claims.take(seat.plan.name, lease_s, errand.wish)
+        if isinstance(claim, Claim):
+            return claim
+        seat.refused(holder, errand.extra, errand.wish, claim, time.monotonic())
+        if errand.turn is not None:
+            self._metrics.skipped(Skip.CLAIMED)
+        return None
+
+    async def _ask(self, seat: Seat, errand: Errand, claim: Claim, free: Callable[[], Awaitable[None]]) -> None:
+        assert self._board is not None
+        if errand.turn is not None and claim.shared and (cause := await self._heard(seat, errand.turn)) is not None:
+            self._metrics.skipped(cause)
+            return
+        at, confirms = errand.extra
+        await self._asker.ask(self._board, seat.plan, planned_at=at, confirms=confirms, silent=free)
+
+    async def _heard(self, seat: Seat, turn: int) -> Skip | None:
+        """Why a turn is left out by what other processes heard of the target."""
+        try:
+            reading = await self._store.look(seat.plan.name)
+        except StoreError:
+            return None
+        seat.overhear(reading.log, self._now(seat))
+        return seat.needless(turn, self._now(seat))
+
+    def _spread_s(self, within_s: float) -> float:
+        """A random while, for replicas to come one after the other."""
+        return self._chance.uniform(0.0, min(SPREAD_S, within_s * SPREAD_SHARE))
 
     def _now(self, seat: Seat) -> Now:
         assert self._board is not None
@@ -231,6 +291,11 @@ def _spread(plans: Sequence[TargetPlan]) -> Iterator[tuple[TargetPlan, float]]:
         groups.setdefault(plan.policy.interval_s, []).append(plan)
     for group in groups.values():
         yield from ((plan, place / len(group)) for place, plan in enumerate(group))
+
+
+def _part(name: str, number: int) -> float:
+    """A part (0 to 1) for a turn, as good as random but the same on every replica."""
+    return random.Random(f"{name} {number}").random()  # noqa: S311 # nobody gains by guessing it
 
 
 def _places(error: BaseException) -> Iterable[str]:

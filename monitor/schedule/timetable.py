@@ -1,4 +1,4 @@
-"""Calls at fixed phases of the wall clock; the only file that knows APScheduler."""
+"""Calls at fixed phases of a clock; the only file that knows APScheduler."""
 
 import logging
 import math
@@ -11,12 +11,14 @@ from typing import NamedTuple
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent
 from apscheduler.executors.asyncio import AsyncIOExecutor
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.interval import IntervalTrigger
+from apscheduler.triggers.base import BaseTrigger
 
-# The wall clock was set if it went this much further than the monotonic one.
+# A clock was set if it went this much further than the monotonic one.
 CLOCK_STEP_S = 1.0
 # Clocks are compared to a millisecond, so that a turn on its very moment isn't taken for the one before.
 _SLACK_S = 0.001
+# A call may come before its turn, by this share of an interval, where the clock was corrected a little meanwhile.
+_EARLY = 0.25
 
 
 class Phase(NamedTuple):
@@ -31,9 +33,17 @@ class Phase(NamedTuple):
         number = math.floor((since_s + _SLACK_S) / self.interval_s)
         return number, max(0.0, since_s - number * self.interval_s)
 
+    def called(self, now: float) -> int:
+        """The number of the turn that a call at this moment is meant for, be it a little early."""
+        return math.floor((now - self.offset_s) / self.interval_s + _EARLY)
+
+    def moment(self, number: int) -> float:
+        """When a turn is due, in seconds since 1970."""
+        return self.offset_s + number * self.interval_s
+
     def next(self, now: float) -> float:
         """The first turn at or after a moment, in seconds since 1970."""
-        return self.offset_s + math.ceil((now - self.offset_s) / self.interval_s) * self.interval_s
+        return self.moment(math.ceil((now - self.offset_s) / self.interval_s))
 
 
 class Missed(Enum):
@@ -46,7 +56,9 @@ class Missed(Enum):
 class Timetable:
     """Calls `turn(name, number, seconds late)` at each turn of each phase, and `missed` for a turn that it left out.
 
-    `turn` must come back at once. After a stall all turns of a name that were due are one. Call `start` in the loop.
+    Phases go by `clock`, in seconds since 1970. Where that was corrected a little, a call may come early: less than 0
+    seconds late. `turn` must come back at once. After a stall all turns of a name that were due are one. Call `start`
+    in the loop.
     """
 
     def __init__(
@@ -61,7 +73,7 @@ class Timetable:
         self._missed = missed
         self._last: dict[str, int] = {}
         self._clock = clock
-        self._clock_s = 0.0
+        self._ahead_s = (0.0, 0.0)
         self._stopped = False
         self._scheduler = AsyncIOScheduler(timezone=UTC, executors={"default": AsyncIOExecutor()})
         self._scheduler.add_listener(self._too_late, EVENT_JOB_MISSED)
@@ -71,7 +83,7 @@ class Timetable:
         """Begin; each name's first turn is the first after so many seconds from now."""
         # It would tell of every missed run; those are counted by `missed`.
         logging.getLogger("apscheduler").setLevel(logging.ERROR)
-        self._clock_s = self._ahead_s()
+        self._ahead_s = self._aheads()
         now = self._clock()
         for name in self._phases:
             self._add(name, now + not_before[name])
@@ -84,13 +96,12 @@ class Timetable:
             self._scheduler.shutdown(wait=False)
 
     def check_clock(self) -> bool:
-        """Put all turns where they belong if the wall clock was set; says whether it was.
+        """Put all turns where they belong if the clock or this machine's was set; says whether one was.
 
-        APScheduler goes by that clock: set back by an hour, it would call nothing for an hour.
+        APScheduler goes by the machine's: set back by an hour, it would call nothing for an hour.
         """
-        ahead_s = self._ahead_s()
-        step_s, self._clock_s = ahead_s - self._clock_s, ahead_s
-        if abs(step_s) < CLOCK_STEP_S:
+        before, self._ahead_s = self._ahead_s, self._aheads()
+        if all(abs(ahead_s - was_s) < CLOCK_STEP_S for ahead_s, was_s in zip(self._ahead_s, before, strict=True)):
             return False
         self._last.clear()
         for name in self._phases:
@@ -99,11 +110,9 @@ class Timetable:
 
     def _add(self, name: str, earliest: float) -> None:
         phase = self._phases[name]
-        begins = datetime.fromtimestamp(phase.next(earliest), UTC)
         self._scheduler.add_job(
             self._call,
-            # Its `jitter` is left alone: each run's is added to the last one's, so that the phase wanders.
-            IntervalTrigger(seconds=phase.interval_s, start_date=begins),
+            _Turns(phase, earliest, self._clock),
             args=[name],
             id=name,
             replace_existing=True,
@@ -114,16 +123,43 @@ class Timetable:
 
     async def _call(self, name: str) -> None:
         # A coroutine, since APScheduler would run a plain function in a thread.
-        number, late_s = self._phases[name].newest(self._clock())
-        for _ in range(self._last.get(name, number - 1) + 1, number):
+        phase, now = self._phases[name], self._clock()
+        number = phase.called(now)
+        last = self._last.get(name, number - 1)
+        if number <= last:
+            return  # it was so late that it was taken for the next one, which comes now
+        for _ in range(last + 1, number):
             self._missed(Missed.LATE)  # made one with this turn after a stall
         self._last[name] = number
-        self._turn(name, number, late_s)
+        self._turn(name, number, now - phase.moment(number))
 
     def _too_late(self, event: JobExecutionEvent) -> None:
-        self._last[event.job_id], _ = self._phases[event.job_id].newest(event.scheduled_run_time.timestamp())
+        meant = event.scheduled_run_time.timestamp() + self._clock() - time.time()
+        self._last[event.job_id] = self._phases[event.job_id].called(meant)
         self._missed(Missed.LATE)
 
-    def _ahead_s(self) -> float:
-        """How far the wall clock is ahead of the monotonic one."""
-        return self._clock() - time.monotonic()
+    def _aheads(self) -> tuple[float, float]:
+        """How far the clock and this machine's are ahead of the monotonic one."""
+        here = time.monotonic()
+        return self._clock() - here, time.time() - here
+
+
+class _Turns(BaseTrigger):  # type: ignore[misc] # APScheduler leaves it untyped
+    """Fires at each turn of a phase, wherever on this machine's clock that is by now.
+
+    Its own interval trigger would hold to where the turns were at its start, and APScheduler's `jitter` adds each run's
+    to the last one's, so that the phase wanders.
+    """
+
+    def __init__(self, phase: Phase, earliest: float, clock: Callable[[], float]) -> None:
+        self._phase = phase
+        self._clock = clock
+        self._first = math.ceil((earliest - phase.offset_s) / phase.interval_s)
+        self._numbers: dict[datetime, int] = {}
+
+    def get_next_fire_time(self, previous: datetime | None, now: datetime) -> datetime:
+        """The moment of the turn after the one that fired at `previous`; of the first one for None."""
+        number = self._first if previous is None else self._numbers[previous] + 1
+        moment = datetime.fromtimestamp(self._phase.moment(number) - self._clock() + time.time(), UTC)
+        self._numbers = {moment: number} if previous is None else {previous: number - 1, moment: number}
+        return moment

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -10,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from breaker.circuit import Cause, State
+from breaker.store.claim import Need, Wish
 from breaker.store.redis import RedisStore
 from monitor.metrics import Skip
-from monitor.schedule.claims import Claims
-from monitor.settings import Settings
+from monitor.schedule.claims import Claim, Claims
+from monitor.schedule.seat import PACE_SLACK
+from monitor.settings import ProbeShape, Settings
 from monitor.simulator import Simulator
 from tests.probes.world import HEALTHY, POLICY, World, plan, report, settings, world
 from tests.store_server import BINARIES, StoreServer
@@ -21,6 +24,7 @@ from tests.store_server import BINARIES, StoreServer
 # One that only a test's own turns and extras reach, with a limit that no busy machine reaches.
 PATIENT = replace(POLICY, interval_s=60.0, slow_s=5.0, silence_s=10.0)
 KEY = "firstbyte:{a/m}:claim"
+WISH = Wish(Need.TURN, 1.0, 60.0)
 
 
 @contextlib.asynccontextmanager
@@ -39,42 +43,100 @@ def probes(*worlds: World) -> int:
     return sum(len(w.probes("a/m")) for w in worlds)
 
 
-async def test_two_probers_on_one_store_never_ask_a_target_at_once(store_url: str) -> None:
-    """Each has its turns at the same moments; the one that finds the claim taken leaves its turn out."""
-    policy = replace(POLICY, interval_s=0.4, slow_s=5.0, silence_s=10.0)
+async def test_two_probers_on_one_store_take_each_turn_once_and_never_ask_a_target_at_once(store_url: str) -> None:
+    """Each has its turns at the same moments; the one that finds it taken leaves it out."""
+    policy = replace(POLICY, interval_s=1.0, slow_s=5.0, silence_s=10.0)
     async with Simulator({"a/m": "first_byte_after,after_s=0.2,tokens_per_s=2000,headers_s=0.01"}) as simulator:
         async with two(settings([plan(simulator, "a/m", policy)]), store_url) as (one, other):
-            await one.until(lambda: probes(one, other) >= 8)
+            await one.until(lambda: probes(one, other) >= 8, within_s=30)
             skipped = one.skipped(Skip.CLAIMED) + other.skipped(Skip.CLAIMED)
+            missed = one.skipped(Skip.MISFIRE) + other.skipped(Skip.MISFIRE)
         done = [a for a in simulator.asked("a/m").attempts if a.end_s is not None]
 
     ends = [a.asked_at + (a.end_s or 0.0) for a in done]
+    turns = [math.floor(a.asked_time / policy.interval_s) for a in done[1:]]
     assert all(b.asked_at > end - 0.05 for end, b in zip(ends, done[1:], strict=False))
-    assert skipped >= 3
+    assert turns == sorted(set(turns))
+    assert skipped + missed >= 4
 
 
-async def test_half_open_probes_of_two_probers_come_one_after_the_other_and_close_the_circuit(store_url: str) -> None:
-    policy = replace(PATIENT, hold_s=1.0, half_open_s=0.3)
+async def test_half_open_probes_of_two_probers_keep_one_pace_and_close_the_circuit(store_url: str) -> None:
+    policy = replace(PATIENT, hold_s=1.0, half_open_s=1.5)
     async with Simulator({"a/m": HEALTHY}) as simulator:
         async with two(settings([plan(simulator, "a/m", policy)]), store_url) as (one, other):
-            await one.until(lambda: one.probes("a/m") and other.probes("a/m"))
+            await one.until(lambda: probes(one, other))
             await simulator.set("a/m", "http_error,status=500")
             await one.board.report(report("a/m", good=False))
             await one.until(lambda: one.moves)
-            await simulator.set("a/m", "first_byte_after,after_s=0.3,tokens_per_s=2000,headers_s=0.01")
+            count = simulator.asked("a/m").count
+            await simulator.set("a/m", HEALTHY)
             await one.until(lambda: one.board.standing("a/m").state is State.CLOSED)
             moves = await one.board.moves("a/m")
-        done = [a for a in simulator.asked("a/m").attempts if a.end_s is not None]
+        first, second = simulator.asked("a/m").attempts[count:]
 
-    ends = [a.asked_at + (a.end_s or 0.0) for a in done]
     assert [move.cause for move in moves] == [Cause.RECOVERED, Cause.ERRORS]
-    assert all(b.asked_at > end - 0.05 for end, b in zip(ends, done[1:], strict=False))
+    assert second.asked_at - first.asked_at > policy.half_open_s * (1 - PACE_SLACK) - 0.2
+
+
+async def test_what_reports_ask_for_is_confirmed_once_by_all_who_heard_of_it(store_url: str) -> None:
+    """One took the report in, the other has read it in the log."""
+    async with Simulator({"a/m": HEALTHY}) as simulator:
+        async with two(settings([plan(simulator, "a/m", PATIENT)]), store_url) as (one, other):
+            await one.until(lambda: probes(one, other))
+            await one.board.report(report("a/m", good=False))
+            await other.prober.overhear()
+            await one.until(lambda: probes(one, other) == 2)
+            await one.until(
+                lambda: all(
+                    w.prober._seats["a/m"].besides(w.prober._now(w.prober._seats["a/m"])) is None for w in (one, other)
+                )
+            )
+        attempts = simulator.asked("a/m").count
+
+    assert attempts == 2
+
+
+async def test_a_prober_that_starts_beside_others_asks_nobody_anew(store_url: str) -> None:
+    async with Simulator(dict.fromkeys(["a/m", "b/m"], HEALTHY)) as simulator:
+        chosen = settings(plan(simulator, name, PATIENT) for name in ("a/m", "b/m"))
+        stores = [RedisStore.from_url(store_url, limit_s=2.0) for _ in range(2)]
+        async with world(chosen, stores[0]) as one:
+            await one.until(lambda: one.probes("a/m") and one.probes("b/m"))
+            async with world(chosen, stores[1]) as other:
+                await other.until(lambda: all(seat._once is None for seat in other.prober._seats.values()), 20)
+                counts = [len(other.probes(name)) for name in ("a/m", "b/m")]
+        for store in stores:
+            await store.close()
+
+    assert counts == [0, 0]
+
+
+async def test_agents_good_reports_to_another_process_make_a_turn_unnecessary_too(store_url: str) -> None:
+    """What it hasn't heard itself it reads before it probes."""
+    shape = ProbeShape(prompt_tokens=1_500, skip_when_fresh=True)
+    policy = replace(POLICY, interval_s=2.0)
+    async with Simulator({"a/m": HEALTHY}) as simulator:
+        chosen = settings([plan(simulator, "a/m", policy, probe=shape)])
+        async with two(chosen, store_url) as (one, other):
+            await one.until(lambda: probes(one, other))
+            async with asyncio.timeout(20):
+                while not other.skipped(Skip.FRESH) + one.skipped(Skip.FRESH):
+                    await store_report(one)
+            before = probes(one, other)
+
+    assert before <= 3
+
+
+async def store_report(w: World) -> None:
+    """A good report to one of them."""
+    await w.board.report(report("a/m", good=True))
+    await asyncio.sleep(0.05)
 
 
 async def test_a_claim_is_renewed_for_as_long_as_its_probe_has_its_place(store: RedisStore) -> None:
     """Far beyond its lease, since an answer that flows may take as long as it likes."""
-    claim = await Claims(store).take("a/m", 0.3)
-    assert claim is not None
+    claim = await Claims(store).take("a/m", 0.3, WISH)
+    assert isinstance(claim, Claim)
     until, seen = time.monotonic() + 1.0, set()
     while time.monotonic() < until:
         seen.add(await store.claim("a/m", "another", 60.0))
@@ -88,8 +150,8 @@ async def test_a_claim_is_renewed_for_as_long_as_its_probe_has_its_place(store: 
 
 async def test_a_claim_that_lapsed_while_we_stood_still_is_not_taken_back(store: RedisStore) -> None:
     before = asyncio.all_tasks()
-    claim = await Claims(store).take("a/m", 0.06)
-    assert claim is not None
+    claim = await Claims(store).take("a/m", 0.06, WISH)
+    assert isinstance(claim, Claim)
     until = time.monotonic() + 0.1
     while time.monotonic() < until:
         pass  # the loop has other things to do

@@ -6,18 +6,20 @@ from breaker.answer import Answer, Ended, Part, Source
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.log import Entry, Log
 from breaker.policy import Policy
+from breaker.store.claim import Grant, Need, Wish
 from breaker.store.contract import Reading
 from breaker.switchboard import Judged
 from breaker.target import Provider, Target
 from breaker.verdict import judge
 from monitor.budget import Level
 from monitor.metrics import Skip
-from monitor.schedule.seat import AGAIN_S, SETTLING_S, Extra, Now, Seat
+from monitor.schedule.seat import AGAIN_S, PACE_SLACK, SETTLING_S, Extra, Now, Seat
+from monitor.schedule.timetable import Phase
 from monitor.settings import ProbeShape, TargetPlan
 from tests.entries import failed, probes, reports
 
 CLOSED = Circuit()
-STORE = 5_000.0  # the store's clock says this when ours says 0from tests.entries import failed, probes, reports
+STORE = 5_000.0  # the store's clock says this when ours says 0
 
 
 def open_until(moment: float) -> Circuit:
@@ -250,38 +252,132 @@ def test_reports_never_replace_probes_unless_told_so_nor_while_the_circuit_is_op
     assert told.skip(0, now(20.0)) is Skip.FRESH
 
 
-# Claims
+# Other replicas' probes
+
+NEEDLESS = Grant(given=False, began_ago_s=3.0)
 
 
-def test_a_turn_that_another_process_keeps_back_leaves_everything_as_it_was() -> None:
+def under_way(again_in_s: float = 20.0) -> Grant:
+    """Another process's probe is under way, and does not do as well."""
+    return Grant(given=False, again_in_s=again_in_s, began_ago_s=3.0)
+
+
+def refuse(found: Seat, grant: Grant, at: float, circuit: Circuit = CLOSED, *, turn: int | None = None) -> Wish:
+    """What is due now, or a turn, is asked for and refused; gives the wish."""
+    extra = found.besides(now(at, circuit)) if turn is None else Extra(at, None)
+    assert extra is not None
+    if turn is None:
+        found.start(extra)
+    wish = found.wish(extra, now(at, circuit)) if turn is None else found.turn(turn)
+    found.refused(found.take(at), extra, wish, grant, at)
+    return wish
+
+
+def test_turns_and_their_wishes_are_the_same_on_every_replica() -> None:
+    """The phase is one on the store's clock, whatever ours says."""
+    policy = Policy(interval_s=50.0)
+    plan = replace(seat().plan, policy=policy)
+
+    assert Seat(plan, 1.0, Phase(20.0, 50.0)).turn(7) == Wish(Need.TURN, 370.0, 50.0)
+
+
+def test_a_turn_that_another_has_taken_leaves_everything_as_it_was() -> None:
     found = begun(1.0)
-    found.refused(found.take(61.0), Extra(61.0, None), 61.0)
+    refuse(found, NEEDLESS, 61.0, turn=1)
 
     assert not found.taken
     assert found.besides(now(61.0)) is None
-    assert found.skip(1, now(61.5)) is None
+    assert found.skip(2, now(61.5)) is None
+
+
+def test_a_turn_that_anothers_old_probe_keeps_back_is_made_up_for_when_its_claim_lapses() -> None:
+    """Whoever owned it may be dead."""
+    found = begun(1.0)
+    wish = refuse(found, under_way(), 61.0, turn=1)
+    due = found.besides(now(61.0))
+
+    assert due == Extra(81.0, None)
+    assert found.wish(due, now(81.0)) == wish
+
+
+def test_a_turn_that_another_has_taken_puts_off_no_first_probe() -> None:
+    found = seat(first_at=5.0)
+    refuse(found, NEEDLESS, 2.0, turn=1)
+
+    assert found.besides(now(2.0)) == Extra(5.0, None)
 
 
 @pytest.mark.parametrize(
-    ("circuit", "before", "confirms"),
+    ("at", "since", "covers"),
     [
-        pytest.param(CLOSED, [], None, id="the first one"),
-        pytest.param(CLOSED, [bad("one")], "one", id="a confirming one"),
-        pytest.param(open_until(9.0), [], None, id="a half-open one"),
+        pytest.param(10.0, STORE - 20.0, 0.0, id="the newest turn, late"),
+        pytest.param(39.0, STORE - 20.0, STORE + 40.0, id="the next one too where that is nearer"),
     ],
 )
-def test_what_another_process_keeps_back_besides_the_turns_is_tried_again(
-    circuit: Circuit, before: list[Answer], confirms: str | None
-) -> None:
-    found = seat(first_at=9.0) if not before else begun(1.0)
-    for answer in before:
-        found.hear(heard(answer, at=5.0), 5.0)
-    due = found.besides(now(10.0, circuit))
-    assert due is not None
-    found.start(due)
-    found.refused(found.take(20.0), due, 20.0)
+def test_a_first_probe_is_a_turn_that_nobody_has_taken(at: float, since: float, covers: float) -> None:
+    """A replica that starts beside others finds it taken."""
+    found = Seat(seat().plan, 1.0, Phase(STORE % 60.0 - 20.0 + 60.0, 60.0))
+    wish = refuse(found, NEEDLESS, at)
 
-    assert found.besides(now(20.0, circuit)) == Extra(20.0 + AGAIN_S, confirms)
+    assert wish == Wish(Need.TURN, since, 60.0, covers)
+    assert found.besides(now(at)) is None
+
+
+def test_a_confirming_probe_that_keeps_waiting_for_another_is_tried_again() -> None:
+    found = begun(1.0)
+    found.hear(heard(bad("one"), at=5.0), 5.0)
+    wish = refuse(found, under_way(), 20.0)
+
+    assert wish == Wish(Need.CONFIRM, STORE + 5.0, 60.0)
+    assert found.besides(now(20.0)) == Extra(20.0 + AGAIN_S, "one")
+
+
+def test_what_another_replica_has_confirmed_by_its_claim_is_not_tried_again() -> None:
+    found = begun(1.0)
+    found.hear(heard(bad("one"), at=5.0), 5.0)
+    refuse(found, NEEDLESS, 20.0)
+
+    assert found.besides(now(30.0)) is None
+
+
+def test_a_half_open_probe_waits_for_the_pace_of_all_replicas() -> None:
+    """The newest probe began 3 s ago elsewhere, so the next is due in 12 s."""
+    found = begun(1.0)
+    wish = refuse(found, NEEDLESS, 120.0, open_until(100.0))
+
+    assert wish == Wish(Need.PACE, STORE + 120.0 - 15.0 * (1 - PACE_SLACK), 60.0)
+    assert found.besides(now(120.0, open_until(100.0))) == Extra(132.0, None)
+
+
+def test_a_probe_of_the_hold_is_no_half_open_one() -> None:
+    found = begun(1.0)
+
+    assert found.wish(Extra(100.1, None), now(100.1, open_until(100.0))) == Wish(Need.PACE, STORE + 100.0, 60.0)
+
+
+def test_a_half_open_probe_that_another_keeps_back_is_tried_again() -> None:
+    found = begun(1.0)
+    refuse(found, replace(under_way(), began_ago_s=60.0), 120.0, open_until(100.0))
+
+    assert found.besides(now(120.0, open_until(100.0))) == Extra(120.0 + AGAIN_S, None)
+
+
+def test_the_probe_after_a_pause_is_one_for_all_replicas() -> None:
+    found = begun(-5.0)
+    extra = found.besides(now(1.0, paused(30.0)))
+    assert extra is not None
+
+    assert found.wish(extra, now(30.2)) == Wish(Need.TURN, STORE + 30.0, 60.0)
+
+
+def test_half_open_probes_of_targets_that_opened_together_come_apart() -> None:
+    """The last of four comes three eighths of the pace after the first."""
+    found = [Seat(seat().plan, 1.0, place=place / 4) for place in range(4)]
+    for one in found:
+        one.free(one.take(1.0))
+    dues = [one.besides(now(2.0, open_until(100.0))) for one in found]
+
+    assert dues == [Extra(100.0 + SETTLING_S + 15.0 * place / 8, None) for place in range(4)]
 
 
 def test_what_another_process_has_confirmed_is_not_confirmed_again() -> None:
@@ -367,6 +463,16 @@ def test_a_bad_report_to_another_process_is_confirmed_once() -> None:
     confirming = found.besides(now(11.0))
     assert confirming == Extra(15.0, "one")
     found.start(confirming)
+    found.overhear(there, now(16.0))
+
+    assert found.besides(now(16.0)) is None
+
+
+def test_what_somebody_began_to_confirm_after_a_report_is_not_asked_for_again() -> None:
+    """It confirms another report, since that came first."""
+    found = begun(1.0)
+    confirming = replace(failed(STORE + 15.0, name="two", confirms="one"), began=STORE + 14.0)
+    there = replace(overheard(failed(STORE + 12.0, name="other")), probes=(confirming,))
     found.overhear(there, now(16.0))
 
     assert found.besides(now(16.0)) is None
