@@ -42,11 +42,12 @@ def server(folder: Path) -> Iterator[StoreServer]:
 
 @contextlib.asynccontextmanager
 async def monitors(simulator: Simulator, url: str, tmp_path: Path) -> AsyncIterator[list[Started]]:
-    """Two monitors that have both probed once."""
+    """Two monitors at work, of which one has sent the first probe."""
     (tmp_path / "firstbyte.yaml").write_text(CONFIG.format(first=simulator.base_url("first")), encoding="utf-8")
     env = environment(tmp_path / "data", {"FIRSTBYTE_STORE": url})
     async with started("monitor", env=env, cwd=tmp_path) as one, started("monitor", env=env, cwd=tmp_path) as other:
-        await simulator.until(TARGET, lambda asked: sum(a.end_s is not None for a in asked.attempts) >= 2)
+        await asyncio.gather(one.line("probing"), other.line("probing"))
+        await simulator.until(TARGET, lambda asked: any(a.end_s is not None for a in asked.attempts))
         yield [one, other]
 
 
