@@ -20,8 +20,9 @@ def _rate_of_all(seen: Seen) -> Move | None:
     since = seen.now - policy.rate_window_s
     probes = [entry for entry in seen.probes if entry.at >= since]
     named = [e for e in (*seen.reports, *probes) if e.at >= since and weigh(e, policy).bad]
-    told_of = len(probes) + sum(b.told for b in seen.bins)
-    bad = sum(weigh(entry, policy).bad for entry in probes) + sum(b.bad for b in seen.bins)
+    bad, told_of = seen.counted
+    told_of += len(probes)
+    bad += sum(weigh(entry, policy).bad for entry in probes)
     return _by_rate(seen, bad, told_of, f"{told_of} answers within {policy.rate_window_s:g} s", named)
 
 

@@ -30,7 +30,8 @@ def _bad_rows(seen: Seen) -> list[list[Entry]]:
         before = [i for i, entry in enumerate(reports) if entry.answer.id == asked]
         if before:
             rows.append(row([*reports[: before[0] + 1], probes[-1]], policy, bad=True))
-    if sum(b.told for b in seen.bins) < policy.rate_answers:
+    _, told_of = seen.counted
+    if told_of < policy.rate_answers:
         rows.append(row(reports, policy, bad=True))
     return [run for run in rows if run]
 

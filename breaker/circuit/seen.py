@@ -7,7 +7,7 @@ from operator import attrgetter
 from breaker import usual
 from breaker.circuit.clock import CLOCK_SLACK_S
 from breaker.circuit.words import Cause, Circuit
-from breaker.log import Bin, Entry, Log, Weight, stands, telling, wait_s, weigh
+from breaker.log import BIN_S, Entry, Log, Weight, stands, telling, wait_s, weigh
 from breaker.policy import Policy
 
 
@@ -46,10 +46,17 @@ class Seen:
         return all(weigh(e, self.policy) is Weight.GOOD and not self.sluggish(e) for e in newest)
 
     @cached_property
-    def bins(self) -> list[Bin]:
-        """The ten-second counts of reports that lie within the window and after the last move, whole ones only."""
+    def counted(self) -> tuple[int, int]:
+        """How many reports within the window and after the last move were bad, and how many told anything.
+
+        The bin in which the circuit moved holds others too: of its reports those count that were kept one by one.
+        """
         since = max(self.now - self.policy.rate_window_s, self.circuit.moved_at)
-        return [b for b in self.log.bins if since <= b.start <= self.now + CLOCK_SLACK_S]
+        bins = [b for b in self.log.bins if since <= b.start <= self.now + CLOCK_SLACK_S]
+        split_at = self.circuit.moved_at // BIN_S * BIN_S
+        split = [e for e in self.reports if split_at < since <= e.at < split_at + BIN_S]
+        bad = sum(b.bad for b in bins) + sum(weigh(e, self.policy).bad for e in split)
+        return bad, sum(b.told for b in bins) + len(split)
 
     @property
     def last_told(self) -> float:

@@ -46,6 +46,17 @@ def test_what_was_counted_before_the_last_move_counts_no_more() -> None:
     assert due(circuit, replace(log, bins=(Bin(NOW - 10, failure=20),)), POLICY, NOW) is None
 
 
+def test_right_after_a_move_busy_agents_are_told_by_those_that_are_kept() -> None:
+    circuit = replace(CLOSED, moved_at=NOW + 1)
+    log = counted(NOW + 9, ok=1000, failure=10)  # its bin is older than the move
+    kept = [good(NOW + 3 + i / 10, began=NOW + 2) for i in range(20)]
+    two_bad = [failed(NOW + 6 + i, began=NOW + 5) for i in range(2)]
+    flaps = [(failed, good)[i % 2](NOW + 3 + i / 10, began=NOW + 2) for i in range(11)]
+
+    assert due(circuit, replace(log, reports=agents(*kept, *two_bad)), POLICY, NOW + 9) is None
+    assert moved(circuit, replace(log, reports=agents(*flaps)), NOW + 9).cause is Cause.ERROR_RATE
+
+
 def test_a_good_answer_opens_nothing_though_it_makes_the_tenth() -> None:
     log = counted(NOW, ok=1, failure=9)
 
