@@ -7,12 +7,23 @@ import secrets
 from typing import Protocol
 
 from breaker.errors import StoreError
+from breaker.policy import Policy
 from breaker.store.claim import Grant, Wish
 
 _log = logging.getLogger(__name__)
 
 # A claim is renewed three times before it would lapse.
 _RENEWALS = 3
+# A probe has told something by the slow limit; a claim that nobody renews lapses so long after it.
+LEASE_S = 5.0
+# So that one who died keeps back no whole turn it lapses after this part of an interval in any case; but a busy process
+# needs some time to renew one.
+LEASE_INTERVALS, LEASE_LEAST_S = 0.5, 2.0
+
+
+def lease_s(policy: Policy) -> float:
+    """How long a claim lasts that nobody renews, in seconds."""
+    return min(policy.slow_s + LEASE_S, max(policy.interval_s * LEASE_INTERVALS, LEASE_LEAST_S))
 
 
 class Claiming(Protocol):

@@ -5,7 +5,7 @@ import logging
 import random
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from breaker.api.notices import Notice
@@ -15,12 +15,13 @@ from breaker.store.contract import Reading
 from breaker.switchboard import Judged, Switchboard
 from monitor.metrics import Metrics, Skip
 from monitor.schedule.asking import Asker
-from monitor.schedule.claims import Claim, Claiming, Claims
+from monitor.schedule.claims import Claim, Claiming, Claims, lease_s
 from monitor.schedule.misfits import Misfits
 from monitor.schedule.seat import Extra, Now, Seat
+from monitor.schedule.spreading import part, shares, wait_s
 from monitor.schedule.till import Spending, Till
 from monitor.schedule.timetable import Missed, Phase, Timetable
-from monitor.settings import Settings, TargetPlan
+from monitor.settings import Settings
 
 _log = logging.getLogger(__name__)
 
@@ -30,13 +31,6 @@ FIRST_S = 10.0
 LOOK_S = 0.25
 # What is under way when we stop gets this long to close its connections.
 STOP_S = 2.0
-# A probe has told something by the slow limit; beyond it, a claim that nobody renews lapses after so long, and after
-# half an interval in any case, so that it keeps back no whole turn. A busy process renews one within the second.
-LEASE_S = 5.0
-LEASE_INTERVALS, LEASE_LEAST_S = 0.5, 2.0
-# Replicas on one store wait for a random part of this before they ask for a probe, so that none of them sends them all;
-# no longer than this share of the time until the next one.
-SPREAD_S, SPREAD_SHARE = 0.1, 0.1
 # Turns that we missed ourselves are logged at most this often.
 SAY_S = 60.0
 _MISSED = {Missed.LATE: Skip.MISFIRE, Missed.RUNNING: Skip.OVERLAP}
@@ -97,7 +91,7 @@ class Prober:
         self._board = board
         self._asker.start()
         routed = {standing.target.name for standing in board.standings()}
-        spread = list(_spread([plan for plan in self._plans if plan.name in routed]))
+        spread = list(shares([plan for plan in self._plans if plan.name in routed]))
         now = time.monotonic()
         for place, (plan, share) in enumerate(spread):
             interval_s = plan.policy.interval_s
@@ -143,7 +137,7 @@ class Prober:
     def _turn(self, name: str, number: int, late_s: float) -> None:
         seat = self._seats[name]
         policy = seat.plan.policy
-        put_off_s = _part(name, number) * policy.jitter_s + self._spread_s(policy.interval_s)
+        put_off_s = part(name, number) * policy.jitter_s + wait_s(self._chance, policy.interval_s)
         work = self._take_turn(seat, number, time.monotonic() - late_s + put_off_s)
         self._spawn(f"a turn of {name}", work)
 
@@ -182,17 +176,17 @@ class Prober:
         """Start what is due besides the turns; gives the seconds until the next look."""
         if self._timetable is not None and self._timetable.check_clock():
             _log.warning("the store's clock or this machine's was set; the turns follow it")
-        wait_s = LOOK_S
+        next_s = LOOK_S
         for seat in self._seats.values():
             now = self._now(seat)
             if (extra := seat.besides(now)) is None:
                 continue
             if extra.at > now.here:
-                wait_s = min(wait_s, extra.at - now.here)
+                next_s = min(next_s, extra.at - now.here)
             else:
                 seat.start(extra)
                 self._begin(seat, Errand(extra, seat.wish(extra, now)))
-        return wait_s
+        return next_s
 
     # One probe
 
@@ -231,9 +225,8 @@ class Prober:
         """The claim for a probe; None where it isn't given: then the place is free again."""
         policy = seat.plan.policy
         if errand.wish.need is Need.PACE:
-            await asyncio.sleep(self._spread_s(policy.half_open_s))
-        lease_s = min(policy.slow_s + LEASE_S, max(policy.interval_s * LEASE_INTERVALS, LEASE_LEAST_S))
-        claim = await self._claims.take(seat.plan.name, lease_s, errand.wish)
+            await asyncio.sleep(wait_s(self._chance, policy.half_open_s))
+        claim = await self._claims.take(seat.plan.name, lease_s(policy), errand.wish)
         if isinstance(claim, Claim):
             return claim
         seat.refused(holder, errand.extra, errand.wish, claim, time.monotonic())
@@ -258,10 +251,6 @@ class Prober:
         seat.overhear(reading.log, self._now(seat))
         return seat.needless(turn, self._now(seat))
 
-    def _spread_s(self, within_s: float) -> float:
-        """A random while, for replicas to come one after the other."""
-        return self._chance.uniform(0.0, min(SPREAD_S, within_s * SPREAD_SHARE))
-
     def _now(self, seat: Seat) -> Now:
         assert self._board is not None
         standing = self._board.standing(seat.plan.name)
@@ -282,20 +271,6 @@ class Prober:
         """Count and log a fault of ours: where it happened, not what it says, which may be the key or the prompt."""
         self._metrics.crashed()
         _log.error("%s failed by a fault of ours: %s", what, "; ".join(_places(error)))
-
-
-def _spread(plans: Sequence[TargetPlan]) -> Iterator[tuple[TargetPlan, float]]:
-    """Each target with its share (0 to less than 1) of the way through an interval, evenly and by their order."""
-    groups: dict[float, list[TargetPlan]] = {}
-    for plan in plans:
-        groups.setdefault(plan.policy.interval_s, []).append(plan)
-    for group in groups.values():
-        yield from ((plan, place / len(group)) for place, plan in enumerate(group))
-
-
-def _part(name: str, number: int) -> float:
-    """A part (0 to 1) for a turn, as good as random but the same on every replica."""
-    return random.Random(f"{name} {number}").random()  # noqa: S311 # nobody gains by guessing it
 
 
 def _places(error: BaseException) -> Iterable[str]:

@@ -37,6 +37,15 @@ def test_turns_stand_where_they_stood_before_a_restart() -> None:
     assert [phase.next(now) for now in (0.0, 20.0, 20.5, 1_000_000.0)] == [20.0, 20.0, 80.0, 1_000_040.0]
 
 
+@given(st.floats(0.0, 0.999), intervals, st.integers(0, 40_000), st.floats(-0.24, 0.74))
+def test_a_call_that_comes_a_little_early_or_late_is_known_for_its_turn(
+    share: float, interval_s: float, number: int, off: float
+) -> None:
+    phase = Phase(share * interval_s, interval_s)
+
+    assert phase.called(phase.moment(number) + off * interval_s) == number
+
+
 class Calls:
     """What a timetable called."""
 
@@ -143,6 +152,29 @@ async def test_a_clock_that_is_set_is_noticed_once_and_turns_go_on() -> None:
 
     assert before is False
     assert noticed == [True, False]
+
+
+async def test_turns_go_by_the_clock_that_is_given_and_not_by_this_machines() -> None:
+    """It is minutes ahead, and goes faster."""
+    began = time.time()
+
+    def clock() -> float:
+        return time.time() + 130.0 + 0.3 * (time.time() - began)
+
+    calls, phase = Calls(), Phase(0.05, 0.2)
+    made = Timetable({"a": phase}, calls.turn, calls.miss, clock)
+    first = phase.called(clock())
+    made.start({"a": 0.0})
+    await calls.until(lambda: len(calls.turns) >= 10)
+    last = phase.called(clock())
+    made.stop()
+    await asyncio.sleep(0)
+
+    numbers = [number for _, number, _ in calls.turns]
+    assert first <= numbers[0] <= first + 2
+    assert numbers[-1] >= last - 1
+    assert numbers == sorted(set(numbers))
+    assert min(late_s for *_, late_s in calls.turns) > -0.1
 
 
 @pytest.mark.parametrize("started", [True, False], ids=["running", "never started"])

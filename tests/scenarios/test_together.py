@@ -15,7 +15,7 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard import Listeners, Switchboard
 from breaker.target import Provider, Target
 from monitor.metrics import Metrics
-from monitor.schedule.prober import _spread
+from monitor.schedule.spreading import shares
 from monitor.settings import TargetPlan
 from tests.entries import failed, good
 from tests.probes.world import settings
@@ -223,9 +223,9 @@ def test_after_closing_whoever_asks_without_a_session_may_come_back_at_once() ->
 @pytest.mark.scenario("both-13")
 def test_targets_that_trip_together_are_not_probed_together() -> None:
     """Four targets trip in the same second."""
-    shares = sorted(share for _, share in _spread(plans("abcd")))
+    found = sorted(share for _, share in shares(plans("abcd")))
 
-    assert [b - a for a, b in itertools.pairwise(shares)] == [0.25] * 3
+    assert [b - a for a, b in itertools.pairwise(found)] == [0.25] * 3
     assert Policy().jitter_s > 0.0
 
 
