@@ -82,6 +82,7 @@ async def main(url: str, name: str) -> None:
     replica = Replica(url, name)
     async with kept(replica.board):
         await replica.work()
+    await replica.board.refresh()  # by now the server stands still no more, so what it made without a reply is told
     await replica.store.close()
     print(json.dumps({"sent": replica.sent, "told": replica.told, "moved": replica.moved}))  # noqa: T201 # whoever started this process reads it
 

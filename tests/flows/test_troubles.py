@@ -124,6 +124,17 @@ def test_a_replica_killed_when_it_was_about_to_open_a_circuit_leaves_that_to_ano
     assert place.causes() == [Cause.ERRORS]
 
 
+def test_an_answer_that_comes_again_makes_the_move_that_a_killed_replica_did_not(place: Place) -> None:
+    tell(place.first, probe("bad 1", bad=True))
+    assert tell(place.third, probe("bad 2", bad=True), gate=True) == {"gate": True}
+    place.third.kill()
+
+    assert tell(place.second, probe("bad 2", bad=True))["counted"] is False
+
+    assert place.state() is State.OPEN
+    assert place.causes() == [Cause.ERRORS]
+
+
 def test_a_replica_killed_with_its_half_open_probe_in_flight_leaves_the_circuit_half_open(place: Place) -> None:
     """Whoever probes next decides; nobody waits for the dead."""
     place.open()

@@ -319,6 +319,7 @@ async def test_what_may_have_moved_a_lost_circuit_moves_no_new_one(
     assert due(told.circuit, told.log, Policy(), told.now) is None
     again = await record(store, failed("d", seconds=0.0))
     assert due(again.circuit, again.log, Policy(), again.now) is not None
+    assert sum(one.failure for one in again.log.bins) == 2
 
 
 async def test_a_usual_speed_of_another_kind_refuses_an_answer_before_anything_of_it_is_written(
