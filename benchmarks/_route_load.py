@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from typing import cast
 
 import uvloop
 
@@ -79,8 +80,7 @@ class _Asker(asyncio.Protocol):
         self._asked = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's own is none by name
         self._ask()
 
     def data_received(self, data: bytes) -> None:

@@ -229,7 +229,7 @@ def _protocol(desk: Desk, access: Access) -> type[asyncio.Protocol] | Literal["a
     except ImportError:
         _log.info("without httptools GET /route is answered by the app alone")
         return "auto"
-    return Lane(desk.prepared, access).protocol()
+    return Lane(desk, access).protocol()
 
 
 @contextlib.asynccontextmanager

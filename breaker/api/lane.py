@@ -1,26 +1,26 @@
 """A lane before the app: answers a plain `GET /route` in the server's own protocol, and leaves all else to the app.
 
-Needs uvicorn with httptools, which this module alone knows of; without them the app answers the same, only slower.
+Needs uvicorn with httptools, which no other module of the door knows of; without them the app answers the same, only
+slower.
 """
 
+import asyncio
 import time
-from collections.abc import Mapping
 from typing import Any, ClassVar
-from urllib.parse import quote
 
-import httptools
-from starlette.datastructures import Headers
+from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from breaker.api.access import Access, check
-from breaker.api.prepared import Prepared, Said
-from breaker.api.problems import ProblemError
+from breaker.api.access import Access
+from breaker.api.desk import Desk
+from breaker.api.prepared import Said
+from breaker.api.question import Question, read, targets
 
 # An agent asks with the same bytes each time; so many different questions are remembered, and none that is longer.
 MOST_QUESTIONS = 1_024
 MOST_BYTES = 2_048
-# With one of these a question isn't plain; whatever else a header says, the app's answer would be the same.
-_NOT_PLAIN = frozenset({b"if-none-match", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
+# What comes behind a question that waits is kept up to this; then the connection isn't read until its answer.
+_MOST_BEHIND = 65_536
 
 _Defaults = list[tuple[bytes, bytes]]
 
@@ -28,90 +28,47 @@ _Defaults = list[tuple[bytes, bytes]]
 class Lane:
     """What all connections of one server share: which questions are plain, and their answers in bytes."""
 
-    def __init__(self, prepared: Prepared, access: Access) -> None:
-        self._prepared = prepared
+    def __init__(self, desk: Desk, access: Access) -> None:
+        self.waiting = desk.waiting
+        self._prepared = desk.prepared
         self._access = access
-        self._routes = _targets(prepared)
-        self._questions: dict[bytes, str | None] = {}
-        self._answers: dict[str, tuple[Said, _Defaults, bytes]] = {}
+        self._routes = targets(desk.prepared)
+        self._questions: dict[bytes, Question | None] = {}
+        self._written: dict[tuple[str, bool], tuple[Said, _Defaults, bytes]] = {}
 
-    def answer(self, question: bytes, defaults: _Defaults) -> bytes | None:
-        """The whole response to a plain question; None for what the app is to answer.
-
-        `question` is all that came at once; `defaults` are the headers that the server puts before all others.
-        """
+    def question(self, data: bytes) -> Question | None:
+        """The plain question that came; None for what the app is to answer. `data` is all that came at once."""
         try:
-            route = self._questions[question]
+            return self._questions[data]
         except KeyError:
-            route = self._read(question)
-        if route is None:
+            pass
+        if not data.startswith(b"GET /route") or len(data) > MOST_BYTES:
             return None
-        said, made = self._prepared.answer(route), self._answers.get(route)
+        if len(self._questions) >= MOST_QUESTIONS:
+            self._questions.clear()
+        self._questions[data] = question = read(data, self._routes, self._access)
+        return question
+
+    def known(self, question: Question) -> str | None:
+        """The tag of the answer, where whoever asks would wait for another; else None."""
+        if question.wait_s is None:
+            return None
+        said = self._prepared.answer(question.route)
+        return said.etag if said.known_to(question.condition) else None
+
+    def answer(self, question: Question, defaults: _Defaults) -> bytes:
+        """The whole response; `defaults` are the headers that the server puts before all others."""
+        said = self._prepared.answer(question.route)
+        known = question.condition != "" and said.known_to(question.condition)
+        made = self._written.get((question.route, known))
         if made is None or made[0] is not said or made[1] is not defaults:
-            self._answers[route] = made = (said, defaults, _written(said, defaults))
+            made = (said, defaults, _bytes(said.unchanged if known else said.full, defaults))
+            self._written[question.route, known] = made
         return made[2]
 
     def protocol(self) -> type[HttpToolsProtocol]:
         """The protocol for uvicorn's `http=`."""
         return type("Protocol", (_Protocol,), {"lane": self})
-
-    def _read(self, question: bytes) -> str | None:
-        """The route that a question asks for if it is plain, which is then remembered."""
-        if not question.startswith(b"GET /route") or len(question) > MOST_BYTES:
-            return None
-        if len(self._questions) >= MOST_QUESTIONS:
-            self._questions.clear()
-        self._questions[question] = route = _Question.route(question, self._routes, self._access)
-        return route
-
-
-class _Question:
-    """A question as the server's own parser reads it."""
-
-    def __init__(self) -> None:
-        self._parser = httptools.HttpRequestParser(self)
-        self._target = b""
-        self._headers: list[tuple[bytes, bytes]] = []
-        self._begun = 0
-        self._whole = 0
-        self._kept = False
-
-    @classmethod
-    def route(cls, data: bytes, routes: Mapping[bytes, str], access: Access) -> str | None:
-        """The route that is asked for; None unless this is one whole and plain question that may come in."""
-        read = cls()
-        try:
-            read._parser.feed_data(data)
-            check(access, "GET", "/route", Headers(raw=read._headers))
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade, ProblemError):
-            return None
-        return routes.get(read._target) if read._plain() and data.endswith(b"\r\n\r\n") else None
-
-    def _plain(self) -> bool:
-        one = self._begun == self._whole == 1
-        return one and self._kept and _NOT_PLAIN.isdisjoint(name for name, _ in self._headers)
-
-    def on_message_begin(self) -> None:
-        """Count it."""
-        self._begun += 1
-
-    def on_url(self, url: bytes) -> None:
-        """Keep it."""
-        self._target += url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep it."""
-        self._headers.append((name.lower(), value))
-
-    def on_headers_complete(self) -> None:
-        """See whether the connection stays as it is; only now the parser knows."""
-        parser = self._parser
-        same = parser.get_http_version() == "1.1" and parser.should_keep_alive() and not parser.should_upgrade()
-        self._kept = same and parser.get_method() == b"GET"
-
-    def on_message_complete(self) -> None:
-        """Count it."""
-        self._whole += 1
 
 
 class _Protocol(HttpToolsProtocol):
@@ -122,17 +79,25 @@ class _Protocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what uvicorn hands over is its own affair
         super().__init__(*args, **kwargs)
         self._between = True  # no question has begun that isn't read to its end
+        self._held: _Held | None = None
         self._answered_at = 0.0  # monotonic
         # What the lane doesn't see to: a log of requests, a limit on connections, a prefix of paths.
         self._open = not (self.access_log or self.limit_concurrency is not None or self.root_path)
 
     def data_received(self, data: bytes) -> None:
         """Answer at once what is plain, in its turn; hand all else on."""
-        answer = self.lane.answer(data, self.server_state.default_headers) if self._idle() else None
-        if answer is None:
-            super().data_received(data)
+        if self._held is not None:
+            self._held.keep(data)
             return
-        self.transport.write(answer)
+        question = self.lane.question(data) if self._idle() else None
+        if question is None:
+            super().data_received(data)
+        elif (tag := self.lane.known(question)) is None or not self._wait(question, tag):
+            self.give(question)
+
+    def give(self, question: Question) -> None:
+        """Answer."""
+        self.transport.write(self.lane.answer(question, self.server_state.default_headers))
         self.server_state.total_requests += 1
         self._answered_at = time.monotonic()
         if self.timeout_keep_alive_task is None:
@@ -140,10 +105,25 @@ class _Protocol(HttpToolsProtocol):
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
 
-    def _idle(self) -> bool:
-        """Whether a question that comes now may be answered now."""
-        done = getattr(self.cycle, "response_complete", True)  # before the app's first question there is no cycle
-        return done and self._between and self._open and not (self.flow.write_paused or self.transport.is_closing())
+    def go_on(self, behind: bytes) -> None:
+        """After an answer that was held back, read what came behind its question."""
+        self._held = None
+        self.flow.resume_reading()
+        if behind and not self.transport.is_closing():
+            self.data_received(behind)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nobody waits here any more."""
+        if self._held is not None:
+            self._held.leave()
+            self._held = None
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Answer who waits before the connection is closed."""
+        if self._held is not None:
+            self._held.wake()
+        super().shutdown()
 
     def on_message_begin(self) -> None:
         """A question has begun that the app will answer."""
@@ -169,17 +149,58 @@ class _Protocol(HttpToolsProtocol):
         else:
             super().timeout_keep_alive_handler()
 
+    def _idle(self) -> bool:
+        """Whether a question that comes now may be answered now."""
+        done = getattr(self.cycle, "response_complete", True)  # before the app's first question there is no cycle
+        return done and self._between and self._open and not (self.flow.write_paused or self.transport.is_closing())
 
-def _targets(prepared: Prepared) -> dict[bytes, str]:
-    """The request targets that ask for a route and nothing else, each with its route's name."""
-    targets = {
-        f"/route?route={quote(name, safe=safe)}".encode(): name for name in prepared.names for safe in ("", "/:")
-    }
-    default = prepared.default()
-    return targets if default is None else {b"/route": default, **targets}
+    def _wait(self, question: Question, tag: str) -> bool:
+        self._unset_keepalive_if_required()
+        held = _Held(self, question, tag)
+        if held.enter():
+            self._held = held
+        return self._held is not None
 
 
-def _written(said: Said, defaults: _Defaults) -> bytes:
+class _Held:
+    """An answer that is held back, and what its connection brings meanwhile."""
+
+    __slots__ = ("_behind", "_protocol", "_question", "_tag", "_timer")
+
+    def __init__(self, protocol: _Protocol, question: Question, tag: str) -> None:
+        self._protocol = protocol
+        self._question = question
+        self._tag = tag
+        self._behind = b""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def enter(self) -> bool:
+        """Begin to wait, if there is a place."""
+        entered = self._protocol.lane.waiting.enter(self._question.route, self._tag, self)
+        if entered:
+            self._timer = self._protocol.loop.call_later(self._question.wait_s or 0.0, self.wake)
+        return entered
+
+    def keep(self, data: bytes) -> None:
+        """Keep what came behind the question."""
+        self._behind += data
+        if len(self._behind) > _MOST_BEHIND:
+            self._protocol.flow.pause_reading()
+
+    def wake(self) -> None:
+        """Answer with what is to be said now."""
+        self.leave()
+        self._protocol.give(self._question)
+        self._protocol.go_on(self._behind)
+
+    def leave(self) -> None:
+        """Wait no longer."""
+        self._protocol.lane.waiting.leave(self._question.route, self._tag, self)
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _bytes(response: Response, defaults: _Defaults) -> bytes:
     """A response as the server writes the app's."""
-    headers = b"".join(b"%s: %s\r\n" % pair for pair in [*defaults, *said.full.raw_headers])
-    return b"%s%s\r\n%s" % (STATUS_LINE[200], headers, said.full.body)
+    headers = b"".join(b"%s: %s\r\n" % pair for pair in [*defaults, *response.raw_headers])
+    return b"%s%s\r\n%s" % (STATUS_LINE[response.status_code], headers, response.body)

@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from breaker.api.access import Access
 from breaker.api.desk import Desk
 from breaker.api.lane import Lane
+from breaker.api.question import Question
 
 HOST = b"Host: 127.0.0.1\r\n"
 LAST = b"GET /livez HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
@@ -28,11 +29,10 @@ class Counting(Lane):
 
     answered = 0
 
-    def answer(self, question: bytes, defaults: list[tuple[bytes, bytes]]) -> bytes | None:
+    def answer(self, question: Question, defaults: list[tuple[bytes, bytes]]) -> bytes:
         """The lane's answer, counted."""
-        found = super().answer(question, defaults)
-        self.answered += found is not None
-        return found
+        self.answered += 1
+        return super().answer(question, defaults)
 
 
 class _Server(uvicorn.Server):
@@ -85,7 +85,7 @@ async def both(
     app: FastAPI, desk: Desk, access: Access, **config: object
 ) -> AsyncIterator[tuple[Counting, Served, Served]]:
     """The app twice: with a lane and without one."""
-    lane = Counting(desk.prepared, access)
+    lane = Counting(desk, access)
     async with served(app, lane, **config) as fast, served(app, None, **config) as plain:
         yield lane, fast, plain
 

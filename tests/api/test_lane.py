@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from breaker.api import Access, create_app
 from breaker.api.desk import Desk
 from breaker.api.lane import MOST_BYTES, MOST_QUESTIONS, Lane
+from breaker.api.question import Question
 from breaker.route import Route
 from breaker.switchboard import Switchboard
 from tests.api.lanes import ANSWER, END, HOST, LAST, Counting, both, said, served
@@ -19,6 +20,7 @@ from tests.api.world import BACKUP, OTHER, PRIMARY
 PLAIN = b"GET /route?route=coder HTTP/1.1\r\n" + HOST + b"\r\n"
 LIVE = b"GET /livez HTTP/1.1\r\n" + HOST + b"\r\n"
 WAITS = b"GET /route?route=coder&wait=0.05 HTTP/1.1\r\nIf-None-Match: *\r\n" + HOST + b"\r\n"
+BY_THE_APP = WAITS.replace(b"wait=", b"x=y&wait=")
 POST = b"POST /reports HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
 TOKENS = Access(host="0.0.0.0", agent_token="agent", admin_token="admin")
 
@@ -64,10 +66,25 @@ QUESTIONS = [
     pytest.param([asked(b"/route?route=coder&route=default")], 0, id="a name given twice"),
     pytest.param([asked(b"/route?route=coder&session=a")], 0, id="a session"),
     pytest.param([asked(b"/route?route=coder&needs=tools&input_tokens=9")], 0, id="needs"),
-    pytest.param([asked(b"/route?route=coder&wait=30")], 0, id="a wait without a condition"),
+    pytest.param([asked(b"/route?route=coder&wait=30")], 1, id="a wait without a condition"),
+    pytest.param([asked(b"/route?wait=30")], 1, id="a wait for the default route"),
+    pytest.param([asked(b"/route?wait=30&route=coder")], 0, id="a wait before the name"),
     pytest.param([asked(b"/route?route=coder&wait=x")], 0, id="a wait that is none"),
-    pytest.param([asked(b"/route?route=coder", b'If-None-Match: "x"')], 0, id="a condition"),
-    pytest.param([asked(b"/route?route=coder", b"if-none-match: *")], 0, id="a condition that always holds"),
+    pytest.param([asked(b"/route?route=coder&wait=0")], 0, id="a wait of nothing"),
+    pytest.param([asked(b"/route?route=coder&wait=60.001")], 0, id="a wait that is too long"),
+    pytest.param([asked(b"/route?route=coder&wait=60")], 1, id="the longest wait"),
+    pytest.param([asked(b"/route?route=coder&wait=6e1")], 0, id="a wait written otherwise"),
+    pytest.param([asked(b"/route?route=coder&wait=1&wait=2")], 0, id="two waits"),
+    pytest.param([asked(b"/route?route=coder", b'If-None-Match: "x"')], 1, id="a condition"),
+    pytest.param([asked(b"/route?route=coder", b"if-none-match: *")], 1, id="a condition that always holds"),
+    pytest.param([asked(b"/route?route=coder", b"if-none-match:")], 1, id="an empty condition"),
+    pytest.param([asked(b"/route", b"If-None-Match: *", b'If-None-Match: "x"')], 0, id="two conditions"),
+    pytest.param([asked(b"/route", b'If-None-Match: "x"', b"If-None-Match: *")], 0, id="two conditions, turned"),
+    pytest.param([WAITS], 1, id="a wait"),
+    pytest.param([WAITS, PLAIN, POST], 1, id="behind a wait"),
+    pytest.param([WAITS, ANSWER, WAITS, ANSWER, PLAIN], 3, id="one wait after the other"),
+    pytest.param([WAITS + PLAIN], 0, id="a wait and another at once"),
+    pytest.param([WAITS, PLAIN[:20], PLAIN[20:], WAITS], 1, id="behind a wait, cut"),
     pytest.param([PLAIN.replace(b"GET", b"HEAD")], 0, id="HEAD"),
     pytest.param([PLAIN.replace(b"GET", b"OPTIONS")], 0, id="OPTIONS"),
     pytest.param([PLAIN.replace(b"GET", b"DELETE")], 0, id="DELETE"),
@@ -110,7 +127,7 @@ QUESTIONS = [
     pytest.param([PLAIN, PLAIN, asked(b"/route")], 3, id="one after the other"),
     pytest.param([PLAIN, ANSWER, PLAIN, ANSWER, asked(b"/route"), ANSWER], 3, id="one after the other's answer"),
     pytest.param([PLAIN * 3], 0, id="three at once"),
-    pytest.param([WAITS, PLAIN, PLAIN], 0, id="behind one that the app has not answered"),
+    pytest.param([BY_THE_APP, PLAIN, PLAIN], 0, id="behind one that the app has not answered"),
     pytest.param([LIVE, ANSWER, PLAIN, ANSWER, POST, ANSWER, PLAIN, ANSWER], 2, id="between those of the app"),
     pytest.param([POST + PLAIN, ANSWER, ANSWER, PLAIN], 1, id="after two at once"),
     pytest.param([POST[:-1], PLAIN], 0, id="as the end of a body"),
@@ -174,7 +191,7 @@ async def test_what_the_lane_does_not_see_to_is_left_to_the_app(
 
 
 async def test_a_move_is_in_the_very_next_answer(app: FastAPI, desk: Desk, switchboard: Switchboard) -> None:
-    async with served(app, Counting(desk.prepared, Access())) as fast:
+    async with served(app, Counting(desk, Access())) as fast:
         before = await said(fast.place, [PLAIN])
         await switchboard.hold(PRIMARY.name, opened=True, who="anna", why="test", for_s=60)
         after = await said(fast.place, [PLAIN])
@@ -184,10 +201,10 @@ async def test_a_move_is_in_the_very_next_answer(app: FastAPI, desk: Desk, switc
 
 
 async def test_questions_without_end_cost_a_bounded_memory(desk: Desk) -> None:
-    lane = Lane(desk.prepared, Access())
+    lane = Lane(desk, Access())
 
     for number in range(MOST_QUESTIONS * 2 + 7):
-        assert lane.answer(asked(b"/route", b"Traceparent: %d" % number), []) is not None
+        assert lane.question(asked(b"/route", b"Traceparent: %d" % number)) == Question("default")
 
     assert len(lane._questions) <= MOST_QUESTIONS
 
@@ -210,7 +227,7 @@ async def test_an_idle_connection_is_closed_when_its_time_after_the_last_answer_
 
 
 async def test_each_answer_puts_the_end_of_an_idle_connection_off(app: FastAPI, desk: Desk) -> None:
-    async with served(app, Counting(desk.prepared, Access()), timeout_keep_alive=60) as fast:
+    async with served(app, Counting(desk, Access()), timeout_keep_alive=60) as fast:
         reader, writer = await asyncio.open_connection(*fast.place)
         writer.write(PLAIN)
         await reader.readuntil(b"}")
@@ -227,7 +244,7 @@ async def test_each_answer_puts_the_end_of_an_idle_connection_off(app: FastAPI, 
 
 
 async def test_a_reader_that_is_slow_gets_all_its_answers_in_their_order(app: FastAPI, desk: Desk) -> None:
-    lane = Counting(desk.prepared, Access())
+    lane = Counting(desk, Access())
     async with served(app, lane) as fast:
         reader, writer = await asyncio.open_connection(*fast.place)
         writer.write(PLAIN)
@@ -247,8 +264,50 @@ async def test_a_reader_that_is_slow_gets_all_its_answers_in_their_order(app: Fa
     assert lane.answered == 1
 
 
+async def test_rubble_behind_a_wait_does_not_take_its_answer_away(app: FastAPI, desk: Desk) -> None:
+    """Here the app's own lane says less: it refuses the rubble at once, and the connection is gone."""
+    async with served(app, Counting(desk, Access())) as fast:
+        heard = await said(fast.place, [WAITS, b"rubble\r\n\r\n", END])
+
+    assert re.findall(rb"HTTP/1.1 (\d+)", heard) == [b"304", b"400"]
+
+
+async def test_who_waits_is_not_read_without_end(app: FastAPI, desk: Desk) -> None:
+    tag = desk.prepared.answer("coder").etag.encode()
+    async with served(app, Counting(desk, Access())) as fast:
+        reader, writer = await asyncio.open_connection(*fast.place)
+        writer.write(asked(b"/route?route=coder&wait=60", b"If-None-Match: " + tag))
+        async with asyncio.timeout(10):
+            while len(desk.waiting) != 1:  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)
+            (connection,) = fast.connections
+            behind = PLAIN * 4_000
+            writer.write(behind + LAST)
+            while not connection.flow.read_paused:  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)
+            desk.close()
+            heard = await reader.read()
+        writer.close()
+
+    assert heard.count(b"HTTP/1.1 200 OK") == 4_001
+    assert heard.startswith(b"HTTP/1.1 304 ")
+
+
+async def test_a_server_that_stops_answers_who_waits(app: FastAPI, desk: Desk) -> None:
+    tag = desk.prepared.answer("coder").etag.encode()
+    async with served(app, Counting(desk, Access())) as fast:
+        reader, writer = await asyncio.open_connection(*fast.place)
+        writer.write(asked(b"/route?route=coder&wait=60", b"If-None-Match: " + tag))
+        async with asyncio.timeout(10):
+            while len(desk.waiting) != 1:  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)
+            await fast.stop()
+            assert (await reader.read()).startswith(b"HTTP/1.1 304 ")
+        writer.close()
+
+
 async def test_a_server_that_stops_closes_idle_connections(app: FastAPI, desk: Desk) -> None:
-    async with served(app, Counting(desk.prepared, Access())) as fast:
+    async with served(app, Counting(desk, Access())) as fast:
         reader, writer = await asyncio.open_connection(*fast.place)
         writer.write(PLAIN)
         await reader.readuntil(b"}")

@@ -134,12 +134,11 @@ async def test_one_too_many_is_answered_at_once(
     assert (await first).status_code == 304
 
 
-async def test_who_goes_away_frees_its_place(app: FastAPI, desk: Desk) -> None:
-    question = (
-        b"GET /route?route=coder&wait=30 HTTP/1.1\r\nIf-None-Match: %s\r\n"
-        % desk.prepared.answer("coder").etag.encode()
-    )
-    async with served(app, Counting(desk.prepared, Access())) as server:
+@pytest.mark.parametrize("fast", [pytest.param(True, id="in the lane"), pytest.param(False, id="in the app")])
+async def test_who_goes_away_frees_its_place(app: FastAPI, desk: Desk, fast: bool) -> None:
+    tag = desk.prepared.answer("coder").etag.encode()
+    question = b"GET /route?route=coder&wait=30 HTTP/1.1\r\nIf-None-Match: %s\r\n" % tag
+    async with served(app, Counting(desk, Access()) if fast else None) as server:
         _, writer = await asyncio.open_connection(*server.place)
         writer.write(question + HOST + b"\r\n")
         await asleep(desk, 1)
@@ -148,15 +147,25 @@ async def test_who_goes_away_frees_its_place(app: FastAPI, desk: Desk) -> None:
         await asleep(desk, 0)
 
 
-async def test_a_service_that_stops_answers_all_who_wait(app: FastAPI, desk: Desk) -> None:
-    async with served(app, Counting(desk.prepared, Access())) as server:
+@pytest.mark.parametrize("fast", [pytest.param(True, id="in the lane"), pytest.param(False, id="in the app")])
+async def test_all_hear_of_a_move_and_of_the_end_of_the_service(
+    app: FastAPI, desk: Desk, switchboard: Switchboard, fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "AT_ONCE", 3)
+    async with served(app, Counting(desk, Access()) if fast else None) as server:
         host, port = server.place
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", trust_env=False) as door:
-            asks = [asyncio.create_task(ask(door, 30)) for _ in range(5)]
-            await asleep(desk, 5)
+            asks = [asyncio.create_task(ask(door, 30)) for _ in range(10)]
+            await asleep(desk, 10)
+            await hold(switchboard)
+            async with asyncio.timeout(10):
+                tags = {(await asked).headers["etag"] for asked in asks}
+            asks = [asyncio.create_task(ask(door, 30)) for _ in range(10)]
+            await asleep(desk, 10)
             desk.close()
             await server.stop()
 
+            assert len(tags) == 1
             assert {(await asked).status_code for asked in asks} == {304}
 
 
