@@ -1,10 +1,15 @@
 """The service's own socket."""
 
 import socket
+import sys
 
 import pytest
 
-from monitor.daemon import DoorTakenError, bind
+from breaker.api.access import Access
+from breaker.api.desk import Desk
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Switchboard
+from monitor.daemon import DoorTakenError, _protocol, bind
 from monitor.settings import Door
 
 
@@ -20,3 +25,15 @@ def test_an_address_that_is_taken_is_named_with_the_remedy() -> None:
         port = listening.getsockname()[1]
         with pytest.raises(DoorTakenError, match=rf"can't listen at 127.0.0.1 port {port}: .*FIRSTBYTE_PORT"):
             bind(Door(port=port))
+
+
+@pytest.mark.parametrize("missing", ["httptools", "uvicorn.protocols.http.httptools_impl"])
+def test_without_what_the_lane_needs_the_app_answers_alone(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk.over(Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), [], {}))
+    assert _protocol(desk, Access()) != "auto"
+
+    for module in ("breaker.api.lane", "breaker.api.question"):
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, missing, None)
+
+    assert _protocol(desk, Access()) == "auto"
