@@ -167,7 +167,9 @@ class RedisStore:
 
     async def unclaim(self, target: str, holder: str, told: Wish | None = None) -> None:
         """Give a claim back, if this holder still has it; `told` is what its probe was for, None if it told nothing."""
-        args = (holder, told.need.value if told else "", f"{told.covers if told else 0:.6f}")
+        # Whose clock is a little ahead takes its turn before it is due, and has taken it all the same.
+        up_to = max(told.since, told.covers) if told else 0.0
+        args = (holder, told.need.value if told else "", f"{up_to:.6f}")
         await self._ask(lambda: UNCLAIM.run(self._server, _keys(target, "claim", "probed"), args))
 
     async def announcements(self) -> AsyncGenerator[tuple[str, Circuit]]:

@@ -36,7 +36,7 @@ class Skip(StrEnum):
     HALF_OPEN = "half_open"  # a half-open circuit has a pace of its own
     FRESH = "fresh"  # an agent's good report said the same for free
     BUDGET = "budget"  # the day's budget is spent
-    CLAIMED = "claimed"  # another process probes the target at this moment
+    CLAIMED = "claimed"  # another replica has taken it, or has a probe under way
     RATE_LIMITED = "rate_limited"  # the provider has asked for a pause that isn't over
 
 

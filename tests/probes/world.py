@@ -120,7 +120,9 @@ class World:
 
 
 @contextlib.asynccontextmanager
-async def world(chosen: Settings, store: RedisStore, network: Network | None = None) -> AsyncIterator[World]:
+async def world(
+    chosen: Settings, store: RedisStore, network: Network | None = None, *, refresh_s: float = 0.02
+) -> AsyncIterator[World]:
     """A prober that runs until the block ends."""
     metrics = Metrics(chosen)
     prober = Prober(chosen, {}, store, metrics)
@@ -145,7 +147,7 @@ async def world(chosen: Settings, store: RedisStore, network: Network | None = N
     )
     metrics.watch(board)
     await board.refresh()
-    keeping = asyncio.create_task(_keep(board))
+    keeping = asyncio.create_task(_keep(board, refresh_s))
     await prober.start(board)
     try:
         yield World(board, prober, metrics, judged, moves, happened)
@@ -155,9 +157,9 @@ async def world(chosen: Settings, store: RedisStore, network: Network | None = N
         await asyncio.gather(keeping, return_exceptions=True)
 
 
-async def _keep(board: Switchboard) -> None:
+async def _keep(board: Switchboard, refresh_s: float) -> None:
     while True:
         with contextlib.suppress(StoreGoneError):
             await board.refresh()
             await board.settle()
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(refresh_s)

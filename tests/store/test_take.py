@@ -115,6 +115,14 @@ async def test_a_first_probe_may_cover_the_next_turn(store: RedisStore) -> None:
     assert with_it.given
 
 
+async def test_a_turn_that_was_taken_a_little_early_is_taken(store: RedisStore) -> None:
+    """By one who thinks that the store's clock is half a second further."""
+    due = await now(store) + 0.5
+    await told(store, wish(Need.TURN, due))
+
+    assert (await store.take("p/m", "one", 60.0, wish(Need.TURN, due))).needless
+
+
 @pytest.mark.parametrize("need", Need)
 async def test_a_replica_whose_clock_is_minutes_off_gets_nothing_twice(store: RedisStore, need: Need) -> None:
     """Neither what is over nor what is still to come."""
