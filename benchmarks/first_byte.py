@@ -1,149 +1,157 @@
-"""Compares the first bytes that probes measure with the moments at which a simulated provider sent them.
+"""Compares the first bytes that probes measure with the moments at which a provider really sent them.
 
-Run it as `python -m benchmarks.first_byte`; it takes half a minute and talks to loopback alone.
+Run it as `python -m benchmarks.first_byte`; it takes two minutes, talks to loopback alone, and gives the provider one
+core and those who ask the other.
 """
 
-import asyncio
 import contextlib
+import json
 import os
 import platform
-import random
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+import tempfile
+import urllib.request
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import NamedTuple
 
-import httpx
+from benchmarks._first_byte_provider import FIRST_BYTE_S
+from breaker.wire import READERS
+from monitor import prompts
+from monitor.settings import ProbeShape
 
-from breaker.answer import Answer
-from breaker.policy import Policy
-from breaker.target import Provider, Target
-from monitor.connections import Connections
-from monitor.lag import LoopLag
-from monitor.probe import probe
-from monitor.schedule.crowd import Crowd
-from monitor.settings import ProbeShape, TargetPlan
-from monitor.simulator import Simulator
-
-CROWDS = (1, 20, 100)
-# So many probes are measured for each line of the table.
-AT_LEAST = 300
-FIRST_BYTE_S = 0.3
-BEHAVIOUR = f"healthy,first_byte_s={FIRST_BYTE_S},spread=0,headers_s=0.05,tokens_per_s=200"
+EVENTS, GAP_MS = 256, 20
+STREAM_S = FIRST_BYTE_S + (EVENTS - 1) * GAP_MS / 1000
+SHORT, LONG = "16x1", f"{EVENTS}x{GAP_MS}"
 
 
-class _Stamped(Connections):
-    """Notes when each target's probe handed its request over."""
+class Load(NamedTuple):
+    """So many streams for so many seconds; none for 0 seconds means all at once, of one stream one after the other."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.began: dict[str, float] = {}
-
-    @contextlib.asynccontextmanager
-    async def client(self, plan: TargetPlan) -> AsyncIterator[httpx.AsyncClient]:
-        """The client, and the moment at which it was had."""
-        async with super().client(plan) as client:
-            self.began[plan.name] = time.monotonic()
-            yield client
+    says: str
+    streams: int
+    seconds: float = 0.0
 
 
-@dataclass
-class Errors:
-    """Milliseconds: until requests had arrived, from a first byte's sending to its being seen, and both together."""
-
-    way: list[float] = field(default_factory=list)
-    seen: list[float] = field(default_factory=list)
-    both: list[float] = field(default_factory=list)
-    suspect: int = 0
-
-    def add(self, answer: Answer, began: float, attempt: dict[str, float]) -> None:
-        """One more probe beside the simulator's attempt; both processes read the same monotonic clock."""
-        assert answer.first_byte_s is not None, answer
-        arrived, sent_s = attempt["asked_at"], attempt["first_byte_s"]
-        self.way.append((arrived - began) * 1000)
-        self.seen.append((began + answer.first_byte_s - arrived - sent_s) * 1000)
-        self.both.append((answer.first_byte_s - sent_s) * 1000)
-        self.suspect += answer.suspect_timing
+ALONE, HUNDRED, MANY = Load("1", 1), Load("100", 100, 11.0), Load("500", 500, 8.5)
+CROWD = Load("100 at once", 100)
+ROWS = (
+    (ALONE, "ours", "uvloop"),
+    (ALONE, "httpx", "uvloop"),
+    (HUNDRED, "ours", "uvloop"),
+    (HUNDRED, "ours", "asyncio"),
+    (HUNDRED, "httpx", "uvloop"),
+    (CROWD, "ours", "uvloop"),
+    (CROWD, "httpx", "uvloop"),
+    (MANY, "ours", "uvloop"),
+)
+ALONE_TIMES = 15
 
 
-async def measure(base_url: str, control_url: str, crowd: int, *, fresh: bool) -> Errors:
-    """The errors of probes that begin so many at once, each of a target of its own."""
-    plans = [_plan(base_url, number, fresh=fresh) for number in range(crowd)]
-    errors, connections = Errors(), _Stamped()
-    async with LoopLag() as lag, httpx.AsyncClient(base_url=control_url) as control:
-        await _round(plans, connections, lag)  # what is loaded at the first use, and connections that are kept
-        while len(errors.both) < (AT_LEAST if crowd > 1 else AT_LEAST // 15):
-            answers = await _round(plans, connections, lag)
-            for plan, answer in zip(plans, answers, strict=True):
-                told = (await control.get("/targets", params={"target": plan.name})).json()
-                errors.add(answer, connections.began[plan.name], told["asked"]["attempts"][-1])
-    await connections.aclose()
-    return errors
+class Measured(NamedTuple):
+    """Milliseconds that each probe was off, those marked suspect among them, processor time for each."""
+
+    off: list[float]
+    suspect: int
+    cpu_ms: float | None
 
 
-async def _round(plans: Sequence[TargetPlan], connections: Connections, lag: LoopLag) -> list[Answer]:
-    crowd = Crowd()
-
-    async def late(_: Answer) -> None:
-        pass
-
-    async def ask(plan: TargetPlan) -> Answer:
-        place = await crowd.enter()
-        try:
-            return await probe(plan, None, chance=random.Random(), lag=lag, late=late, connections=connections)
-        finally:
-            place.leave()
-
-    return await asyncio.gather(*map(ask, plans))
-
-
-def _plan(base_url: str, number: int, *, fresh: bool) -> TargetPlan:
-    target = Target(provider=Provider(name="p", base_url=base_url, wire="openai-chat"), model=f"m{number}")
-    return TargetPlan(target=target, policy=Policy(), probe=ProbeShape(fresh_connection=fresh))
+def _measure(port: int, load: Load, kind: str, loop: str) -> Measured:
+    every_s, count, warm, shape = -1.0, ALONE_TIMES, 0, SHORT
+    if load.streams > 1:
+        every_s, count, warm, shape = 0.0, load.streams, 0, LONG
+    if load.seconds:
+        every_s = STREAM_S / load.streams
+        count, warm = int(load.seconds / every_s), load.streams
+    asked = ("0", loop, kind, f"http://127.0.0.1:{port}/{shape}", str(every_s), str(count), str(warm))
+    said = subprocess.run(
+        [sys.executable, "-m", "benchmarks._first_byte_client", *asked], stdout=subprocess.PIPE, check=True
+    ).stdout
+    told, stamps = json.loads(said), _stamps(port)
+    off = [(first - _true_s(stamps, model)) * 1000 for model, (first, _) in told["probes"].items()]
+    return Measured(off, sum(suspect for _, suspect in told["probes"].values()), told["cpu_ms"])
 
 
-async def _simulate() -> None:
-    targets = {f"p/m{number}": BEHAVIOUR for number in range(max(CROWDS))}
-    async with Simulator(targets) as simulator:
-        print(simulator.base_url("p"), simulator.control_url, flush=True)
-        await asyncio.get_running_loop().create_future()
+def _stamps(port: int) -> dict[str, tuple[float, float]]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/stamps", timeout=10) as answer:
+        found: dict[str, tuple[float, float]] = json.load(answer)
+        return found
+
+
+def _true_s(stamps: dict[str, tuple[float, float]], model: str) -> float:
+    arrived, sent = stamps[model]
+    return sent - arrived
+
+
+def _curl(port: int) -> tuple[list[float], list[float]]:
+    """How far curl is off, from its beginning and from the request's."""
+    request = READERS["openai-chat"].request("m0", prompts.build(ProbeShape(), Random()).question, streamed=True)
+    whole, bare = [], []
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(request.body, file)
+        file.flush()
+        for _ in range(ALONE_TIMES):
+            times = _curl_once(f"http://127.0.0.1:{port}/{SHORT}/chat/completions", file.name)
+            true_s = _true_s(_stamps(port), "m0")
+            whole.append((times["time_starttransfer"] - true_s) * 1000)
+            bare.append((times["time_starttransfer"] - times["time_pretransfer"] - true_s) * 1000)
+    return whole, bare
+
+
+def _curl_once(url: str, body: str) -> dict[str, float]:
+    form = '{"time_starttransfer": %{time_starttransfer}, "time_pretransfer": %{time_pretransfer}}'
+    head = ["-H", "content-type: application/json", "-H", "expect:"]
+    said = subprocess.run(
+        ["taskset", "-c", "0", "curl", "-sSN", "-o", os.devnull, "-w", form, *head, "--data-binary", f"@{body}", url],
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
+    times: dict[str, float] = json.loads(said)
+    return times
 
 
 @contextlib.contextmanager
-def _simulator() -> Iterator[tuple[str, str]]:
-    """The base URL and the control URL of a simulator in a process of its own."""
+def _provider() -> Iterator[int]:
+    """The port of a provider in a process of its own, on the last core."""
+    core = str((os.cpu_count() or 1) - 1)
     with subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.first_byte", "simulate"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "benchmarks._first_byte_provider", core], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None
-            base_url, control_url = process.stdout.readline().split()
-            yield base_url, control_url
+            yield int(process.stdout.readline())
         finally:
             process.kill()
 
 
-def _quantiles(values: Sequence[float]) -> str:
-    cuts = statistics.quantiles(values, n=100, method="inclusive")
-    return f"{cuts[49]:7.1f} {cuts[98]:7.1f}"
+def _show(load: str, what: str, off: Sequence[float], suspect: int = 0, cpu_ms: float | None = None) -> float:
+    cuts = statistics.quantiles(off, n=100, method="inclusive")
+    cost = "" if cpu_ms is None else f"{cpu_ms:8.1f} {60_000 / cpu_ms:9,.0f}"
+    print(f"{load:12} {what:26} {len(off):6} {cuts[49]:8.2f} {cuts[98]:8.2f} {suspect:8} {cost}", flush=True)
+    return cuts[98]
 
 
 def main() -> None:
-    """Print the table."""
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()};")
-    print(f"probes of 9,000 tokens, a first byte {FIRST_BYTE_S * 1000:.0f} ms after the request's arrival;")
-    print("milliseconds, p50 and p99\n")
-    print("at once  connection  probes  on the way up    sent to seen     first_byte_s off  suspect")
-    with _simulator() as (base_url, control_url):
-        for fresh in (True, False):
-            for crowd in CROWDS:
-                errors = asyncio.run(measure(base_url, control_url, crowd, fresh=fresh))
-                columns = "  ".join(map(_quantiles, (errors.way, errors.seen, errors.both)))
-                kind = "fresh" if fresh else "kept"
-                print(f"{crowd:7}  {kind:10}  {len(errors.both):6}  {columns}  {errors.suspect:7}")
+    """Print the table and the ratios."""
+    load = " ".join(f"{each:.1f}" for each in os.getloadavg())
+    print(f"{platform.machine()}, {os.cpu_count()} cores (load {load}), {platform.system()}, Python", end=" ")
+    print(f"{platform.python_version()};")
+    print(f"probes of 9,000 tokens on new connections, {EVENTS} events in {STREAM_S:.1f} s (at 1 stream 16 in 0.3 s),")
+    print(f"the first {FIRST_BYTE_S * 1000:.0f} ms after the request; how far first_byte_s is off, in milliseconds\n")
+    print("streams      who                        probes      p50      p99  suspect   cpu ms  a minute")
+    costs: dict[tuple[Load, str, str], float] = {}
+    with _provider() as port:
+        for row in ROWS:
+            measured = _measure(port, *row)
+            _show(row[0].says, f"{row[1]} ({row[2]})", *measured)
+            costs[row] = measured.cpu_ms or 0.0
+        for what, off in zip(("curl", "curl, without connecting"), _curl(port), strict=True):
+            _show("1", what, off)
+    ratio = costs[HUNDRED, "httpx", "uvloop"] / costs[HUNDRED, "ours", "uvloop"]
+    print(f"\nOne core makes {ratio:.1f} times as many probes as with httpx (100 streams, both on uvloop).")
 
 
 if __name__ == "__main__":
-    asyncio.run(_simulate()) if sys.argv[1:] == ["simulate"] else main()
+    main()

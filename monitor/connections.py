@@ -1,28 +1,37 @@
-"""Hands out HTTP clients: a new one for each probe, or one for each provider that is kept."""
+"""Asks targets over a new connection for each probe, or over those that are kept for each provider."""
 
 import contextlib
 import ssl
-from collections.abc import AsyncIterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping
 from functools import cache
 
-import anyio.lowlevel
 import httpx
 
+from breaker.target import Provider
+from breaker.wire.question import Request
+from monitor.exchange.errors import BrokenHttpError
+from monitor.exchange.exchange import Exchange
+from monitor.exchange.keeping import Keeping
+from monitor.exchange.opening import open_connection
+from monitor.exchange.request import post, proxy_headers
+from monitor.exchange.where import Origin, Proxy, origin_of, proxy_of
+from monitor.phases import Moments
 from monitor.settings import TargetPlan
-
-# A kept connection outlives a pause between two probes; if its server closes it earlier, that is noticed.
-KEEPALIVE_S = 300.0
-KEPT_PER_PROVIDER = 32
+from monitor.ways import Proxies
 
 
 @cache
 def _trust() -> ssl.SSLContext:
     """One for all: building it costs 15 ms in which our loop stands still."""
-    return httpx.create_ssl_context()
+    context = httpx.create_ssl_context()
+    # HTTP/2 is left off: with it an upload of this size took 200 ms longer, on a loopback with haproxy 2.6.
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 class Connections:
-    """Clients for probes. Close it with `aclose` when no probe runs any more.
+    """Connections for probes. Close it with `aclose` when no probe runs any more.
 
     Proxies and certificates are those of the environment (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`), as an agent's
     own client on the same machine has them. There is no limit on connections, since a request that waits for a place
@@ -30,34 +39,71 @@ class Connections:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, httpx.AsyncClient] = {}
+        self._proxies = Proxies()
+        self._kept: defaultdict[str, Keeping] = defaultdict(Keeping)
 
     @contextlib.asynccontextmanager
-    async def client(self, plan: TargetPlan) -> AsyncIterator[httpx.AsyncClient]:
-        """The client for one probe of a target."""
-        # httpx loads its way into the event loop at the first use, 0.1 s that would be counted as the provider's.
-        await anyio.lowlevel.checkpoint()
-        if plan.probe.fresh_connection:
-            async with _client(keep=0) as client:
-                yield client
-        else:
-            name = plan.target.provider.name
-            if name not in self._kept:
-                self._kept[name] = _client(keep=KEPT_PER_PROVIDER)
-            yield self._kept[name]
+    async def ask(
+        self, plan: TargetPlan, asked: Request, headers: Mapping[str, str], moments: Moments
+    ) -> AsyncIterator[Exchange]:
+        """A request to a target whose response has begun; `headers` are sent besides the request's own.
+
+        Raises OSError or ExchangeError. The connection is closed at the end, or kept where the plan wants that.
+        """
+        provider, fresh = plan.target.provider, plan.probe.fresh_connection
+        origin, path = origin_of(provider.base_url + asked.path)
+        proxy = self._proxy(provider)
+        request = _written(origin, path, asked, headers, proxy)
+        exchange = None if fresh else await self._ask_kept(provider, request, moments)
+        if exchange is None:
+            connection = await open_connection(origin, proxy, _trust(), moments)
+            exchange = await _begun(Exchange(connection), request, moments)
+        try:
+            yield exchange
+        finally:
+            if exchange.reusable and not fresh:
+                await self._kept[provider.name].put(exchange.connection)
+            else:
+                await exchange.connection.aclose()
 
     async def aclose(self) -> None:
         """Close what is kept. May be called twice."""
         while self._kept:
-            _, client = self._kept.popitem()
-            await client.aclose()
+            await self._kept.popitem()[1].aclose()
+
+    def _proxy(self, provider: Provider) -> Proxy | None:
+        url = self._proxies.url_before(provider)
+        return None if url is None else proxy_of(url)
+
+    async def _ask_kept(self, provider: Provider, request: bytes, moments: Moments) -> Exchange | None:
+        """The exchange over a kept connection; None where there is none that is open.
+
+        One that its server closed while it was idle says nothing about the provider, even if that shows only now.
+        """
+        connection = await self._kept[provider.name].take()
+        if connection is None:
+            return None
+        exchange = Exchange(connection)
+        try:
+            return await _begun(exchange, request, moments)
+        except (OSError, BrokenHttpError):
+            if exchange.heard:
+                raise
+            return None
 
 
-def _client(*, keep: int) -> httpx.AsyncClient:
-    # HTTP/2 is left off: with it an upload of this size took 200 ms longer, on a loopback with haproxy 2.6.
-    return httpx.AsyncClient(
-        verify=_trust(),
-        timeout=None,  # noqa: S113 # the probe has its own limits on silence
-        follow_redirects=False,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=keep, keepalive_expiry=KEEPALIVE_S),
-    )
+async def _begun(exchange: Exchange, request: bytes, moments: Moments) -> Exchange:
+    """The exchange once the head of its response is there; where that fails, the connection is closed."""
+    try:
+        await exchange.ask(request, moments)
+    except BaseException:
+        await exchange.connection.aclose()
+        raise
+    return exchange
+
+
+def _written(origin: Origin, path: str, asked: Request, headers: Mapping[str, str], proxy: Proxy | None) -> bytes:
+    said = {**asked.headers, **headers}
+    if proxy is None or origin.tls:
+        return post(origin, path, said, asked.body)
+    return post(origin, f"http://{origin.netloc}{path}", {**said, **proxy_headers(proxy)}, asked.body)

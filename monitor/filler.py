@@ -1,7 +1,7 @@
 """Writes text without meaning that looks like an agent's session: source, logs and notes."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -50,8 +50,21 @@ def lines(chance: random.Random, size: int) -> Iterator[str]:
             left -= len(line)
 
 
+def _picking(chance: random.Random) -> tuple[Callable[[Sequence[str]], str], Callable[..., int]]:
+    """What `choice` and `randrange` do, at a third of their time; that the last digits are uneven harms nobody."""
+    draw = chance.random
+
+    def pick(words: Sequence[str]) -> str:
+        return words[int(draw() * len(words))]
+
+    def number(first: int, end: int | None = None) -> int:
+        return int(draw() * first) if end is None else first + int(draw() * (end - first))
+
+    return pick, number
+
+
 def _source(chance: random.Random) -> Iterator[str]:
-    pick, number = chance.choice, chance.randrange
+    pick, number = _picking(chance)
     noun, verb = pick(_NOUNS), pick(_VERBS)
     yield f"def {verb}_{noun}({pick(_NOUNS)}: {pick(_TYPES)}, {pick(_ADJECTIVES)}: int = {number(9000)}) -> str:\n"
     yield f'    """{verb.capitalize()} the {pick(_ADJECTIVES)} {noun} once its {pick(_NOUNS)} is known."""\n'
@@ -66,7 +79,7 @@ def _source(chance: random.Random) -> Iterator[str]:
 
 
 def _log(chance: random.Random) -> Iterator[str]:
-    pick, number = chance.choice, chance.randrange
+    pick, number = _picking(chance)
     second = number(80_000)
     for _ in range(number(6, 18)):
         second += number(1, 9)
@@ -79,7 +92,7 @@ def _log(chance: random.Random) -> Iterator[str]:
 
 
 def _notes(chance: random.Random) -> Iterator[str]:
-    pick, number = chance.choice, chance.randrange
+    pick, number = _picking(chance)
     yield f"## The {pick(_ADJECTIVES)} {pick(_NOUNS)} and its {pick(_NOUNS)}\n"
     for _ in range(number(4, 10)):
         yield (
@@ -90,7 +103,7 @@ def _notes(chance: random.Random) -> Iterator[str]:
 
 
 def _data(chance: random.Random) -> Iterator[str]:
-    pick, number = chance.choice, chance.randrange
+    pick, number = _picking(chance)
     for _ in range(number(4, 12)):
         yield (
             f'{{"{pick(_NOUNS)}": "{pick(_ADJECTIVES)}-{pick(_NOUNS)}", "{pick(_NOUNS)}_id": {number(1 << 30)}, '

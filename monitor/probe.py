@@ -1,12 +1,13 @@
 """Asks a target one real question and gives the facts of its answer."""
 
 import asyncio
+import contextlib
 import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-
-import httpx
+from itertools import chain
+from typing import cast
 
 from breaker import __version__
 from breaker.answer import Answer, Ended, Source
@@ -14,9 +15,12 @@ from breaker.wire import READERS
 from breaker.wire.reading import Reading
 from monitor import prompts
 from monitor.connections import Connections
+from monitor.exchange.errors import ExchangeError
+from monitor.exchange.exchange import Exchange
+from monitor.exchange.response import Response
 from monitor.inflate import ACCEPTED, BrokenEncodingError, Inflater
 from monitor.lag import LoopLag
-from monitor.phases import Phase, Trace
+from monitor.phases import Moments, Phase
 from monitor.settings import TargetPlan
 
 _log = logging.getLogger(__name__)
@@ -29,8 +33,11 @@ END_GRACE_S = 5.0
 ERROR_BODY_S = 10.0
 # Limits that have moved meanwhile are looked at this often.
 LOOK_S = 1.0
-# Reading for longer than this gives the others their turn, well before a stall is counted.
-BREATH_S = 0.02
+# Reading for longer than this gives the others their turn, so that what they hear meanwhile is stamped in time.
+BREATH_S = 0.001
+# Up to here a connection's making is left out of all times: much of it is our own work, and agents keep theirs. Beyond
+# it a packet was lost or a server is overloaded, and that counts.
+QUICK_CONNECT_S = 1.0
 
 Late = Callable[[Answer], Awaitable[object]]
 Timed = Callable[[Mapping[Phase, float]], None]
@@ -49,27 +56,38 @@ async def probe(
 ) -> Answer:
     """The final facts of one streamed request, as large as the plan's probes are.
 
-    A provider's failure is an answer, never an exception. Times count from the moment at which the request is handed
-    over. Limits are on silence alone: `policy.silence_s` without a part of the model's answer (comments are none);
-    an answer that flows may take as long as it likes, up to `MAX_BODY`. `late` is awaited with the late part at
-    `policy.slow_s` if nothing has come by then, while the attempt goes on; what it raises ends the probe in an
-    ExceptionGroup. Time for which our own loop stood still lengthens both limits and makes the timing suspect.
+    A provider's failure is an answer, never an exception. Times count from the moment at which the request's first byte
+    is handed to the socket, or where to connect took longer than `QUICK_CONNECT_S`, from the begin. Limits are on
+    silence alone: `policy.silence_s` without a part of the model's answer (comments are none); an answer that flows may
+    take as long as it likes, up to `MAX_BODY`. `late` is awaited with the late part at `policy.slow_s` if nothing has
+    come by then, while the attempt goes on; what it raises ends the probe in an ExceptionGroup. Time for which our own
+    loop stood still lengthens both limits and makes the timing suspect.
 
     `confirms` is the id of the answer that this one confirms. `connections` holds kept connections, needed where the
     plan doesn't want a fresh one; `timed` is told how long each phase took. Cancelled, it closes the connection
     and gives no answer.
     """
-    asked = prompts.build(plan.probe, chance)
+    asked = await _built(plan, chance)
     attempt = _Attempt(plan, asked, lag, id=f"{chance.getrandbits(64):016x}", confirms=confirms)
-    async with (connections or Connections()).client(plan) as client:
-        try:
-            ended = await attempt.run(client, _headers(plan, key), late)
-        finally:
-            await attempt.trace.aclose()
-        answer = attempt.end(ended)
+    async with contextlib.AsyncExitStack() as stack:
+        if connections is None:
+            connections = await stack.enter_async_context(contextlib.aclosing(Connections()))
+        answer = attempt.end(await attempt.run(connections, _headers(plan, key), late))
     if timed is not None:
-        timed(attempt.trace.phases())
+        timed(attempt.moments.phases())
     return answer
+
+
+async def _built(plan: TargetPlan, chance: random.Random) -> prompts.Probe:
+    """The question, made in steps between which others have their turn, so that their bytes are stamped in time."""
+    building = prompts.building(plan.probe, chance)
+    while True:
+        try:
+            next(building)
+        except StopIteration as built:
+            await asyncio.sleep(0)
+            return cast("prompts.Probe", built.value)
+        await asyncio.sleep(0)
 
 
 def _headers(plan: TargetPlan, key: str | None) -> dict[str, str]:
@@ -90,15 +108,15 @@ class _Attempt:
         confirms: str | None,
     ) -> None:
         provider, question = plan.target.provider, asked.question
+        self._plan = plan
         self._policy = plan.policy
         self._lag = lag
         wire = READERS[provider.wire]
         self._request = wire.request(plan.target.model, question, streamed=True, base_url=provider.base_url)
-        self._url = provider.base_url + self._request.path
         self._reading = Reading(
             provider.wire,
             streamed=True,
-            prompt_bytes=question.prompt_bytes,
+            prompt_bytes=prompts.size(question),
             marks=asked.marks,
             max_tokens=question.max_tokens,
             phrases=plan.phrases,
@@ -110,92 +128,81 @@ class _Attempt:
         self._ending = False  # the rest of the body has a limit of its own
         self._is_late = False
         self._limit = asyncio.timeout(None)
-        self._began = time.monotonic()
-        self._ended_s = 0.0
-        self.trace = Trace()
+        self._start = time.monotonic()
+        self._late_unsent = False
+        self._ended_s: float | None = None
+        self.moments = Moments()
 
     # The exchange
 
-    async def run(self, client: httpx.AsyncClient, headers: Mapping[str, str], late: Late) -> Ended:
+    async def run(self, connections: Connections, headers: Mapping[str, str], late: Late) -> Ended:
         """Ask, listen to the end, and say how it ended."""
-        self._began = time.monotonic()
+        self._start = time.monotonic()
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(self._watch(group, late))
-            ended = await self._bounded(client, headers)
-            self._ended_s = self._elapsed()
+            ended = await self._bounded(connections, headers)
+            if self._ended_s is None:
+                self._ended_s = self._elapsed()
             watch.cancel()
         return ended
 
-    async def _bounded(self, client: httpx.AsyncClient, headers: Mapping[str, str]) -> Ended:
+    async def _bounded(self, connections: Connections, headers: Mapping[str, str]) -> Ended:
         """Make facts of others' errors, whose texts may hold the key: only their names are logged."""
         try:
             async with self._limit:
-                return await self._exchange(client, headers)
+                return await self._exchange(connections, headers)
         except TimeoutError as error:
             if self._limit.expired():
                 return Ended.COMPLETE if self._reading.finished else Ended.SILENCE
             return self._broken(error)
-        except (httpx.HTTPError, httpx.InvalidURL, BrokenEncodingError, OSError) as error:
+        except (ExchangeError, BrokenEncodingError, OSError) as error:
             return self._broken(error)
 
     def _broken(self, error: Exception) -> Ended:
         _log.info("the exchange with %s broke: %s", self._target, type(error).__name__)
         return Ended.UNREACHABLE if self._headers_s is None else Ended.RESET
 
-    async def _exchange(self, client: httpx.AsyncClient, headers: Mapping[str, str]) -> Ended:
-        # httpx would refuse such a key too, but with the key in its debug log.
+    async def _exchange(self, connections: Connections, headers: Mapping[str, str]) -> Ended:
         if not all(value.isascii() and value.isprintable() for value in headers.values()):
             _log.warning("the key for %s holds a line break or another character that can't be sent", self._target)
             return Ended.UNREACHABLE
-        response = await self._ask(client, headers)
-        try:
-            self._headers_s = self._elapsed()
-            self._reading.headers(response.status_code, response.headers, self._headers_s)
-            if not response.is_success:
+        async with connections.ask(self._plan, self._request, headers, self.moments) as exchange:
+            response = exchange.response
+            self._headers_s = exchange.headed_at - self._began
+            self._reading.headers(response.status, response.headers, self._headers_s)
+            if not self._well(response):
                 self._ending = True
                 self._limit.reschedule(self._in(ERROR_BODY_S))
-            return await self._listen(response)
-        finally:
-            await response.aclose()
+            return await self._listen(exchange)
 
-    async def _ask(self, client: httpx.AsyncClient, headers: Mapping[str, str]) -> httpx.Response:
-        request = client.build_request(
-            "POST",
-            self._url,
-            headers={**self._request.headers, **headers},
-            json=self._request.body,
-            extensions={"trace": self.trace},
-        )
-        try:
-            return await client.send(request, stream=True)
-        except httpx.TransportError:
-            # A kept connection that its server closed while it was idle says nothing about the provider.
-            if not self.trace.reused:
-                raise
-            return await client.send(request, stream=True)
-
-    async def _listen(self, response: httpx.Response) -> Ended:
-        inflater = Inflater(response.headers.get("content-encoding", ""))
+    async def _listen(self, exchange: Exchange) -> Ended:
+        inflater = Inflater(exchange.response.headers.get("content-encoding", ""))
         breath_s = self._elapsed()
-        async for data in response.aiter_raw():
-            for piece in inflater.feed(data):
+        while (got := await exchange.more(gather=self._reading.first_byte_s is not None)) is not None:
+            for piece in chain.from_iterable(map(inflater.feed, got.data)):
                 self._size += len(piece)
                 if self._size > MAX_BODY:
                     _log.warning("the answer of %s is larger than %d bytes and was broken off", self._target, MAX_BODY)
                     return Ended.RESET
-                self._reading.feed(piece, self._elapsed())
+                self._reading.feed(piece, got.at - self._began)
                 # A bomb, or a flood of tiny chunks, comes out of one read without a pause.
                 if self._elapsed() - breath_s > BREATH_S:
                     await asyncio.sleep(0)
                     breath_s = self._elapsed()
-            self._follow_end(response)
+            self._follow_end(exchange.response)
+        if exchange.ended_at is not None:
+            self._ended_s = exchange.ended_at - self._began
         return Ended.COMPLETE
 
-    def _follow_end(self, response: httpx.Response) -> None:
+    def _follow_end(self, response: Response) -> None:
         """Once the answer is over, wait for the body's end only a little, unless more of the answer comes after all."""
-        if response.is_success and self._reading.finished is not self._ending:
+        if self._well(response) and self._reading.finished is not self._ending:
             self._ending = self._reading.finished
             self._limit.reschedule(self._in(END_GRACE_S) if self._ending else None)
+
+    @staticmethod
+    def _well(response: Response) -> bool:
+        return 200 <= response.status < 300
 
     def _in(self, seconds: float) -> float:
         return asyncio.get_running_loop().time() + min(seconds, self._policy.silence_s)
@@ -212,6 +219,7 @@ class _Attempt:
                 return
             if now >= late_at:
                 self._is_late = True
+                self._late_unsent = self.moments.sending is None
                 group.create_task(_hand(late, self._late(now)))
             else:
                 await asyncio.sleep(min(late_at - now, silent_at - now, LOOK_S))
@@ -229,6 +237,17 @@ class _Attempt:
         sign_s = max(self._headers_s or 0.0, self._reading.last_token_s or 0.0)
         return sign_s + self._policy.silence_s + self._lag.stalled_s(self._began + sign_s)
 
+    @property
+    def _began(self) -> float:
+        """The moment from which times count: when the request's first byte was handed to the socket.
+
+        Until then, and where to connect took so long that an agent would have felt it, it is the attempt's begin.
+        """
+        sending = self.moments.sending
+        if sending is None or self._late_unsent or sending - self._start > QUICK_CONNECT_S:
+            return self._start
+        return sending
+
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
 
@@ -241,7 +260,7 @@ class _Attempt:
         """The final facts. Where the late part has been handed out, the silence is beyond doubt."""
         return self._reading.end(
             ended,
-            self._ended_s,
+            self._ended_s or 0.0,
             target=self._target,
             id=self._id,
             source=Source.PROBE,

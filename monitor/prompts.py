@@ -1,8 +1,9 @@
 """Builds the question of a probe: as large as an agent's own, with marks that an answer must bring back."""
 
 import random
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Generator, Iterator
+from functools import cache
+from typing import NamedTuple, cast
 
 from breaker.wire.question import Question, Tool, prompt_bytes
 from monitor import filler
@@ -13,6 +14,8 @@ from monitor.tools import TOOLS
 BYTES_PER_TOKEN = 4
 # Below this size the tool schemas would be most of the prompt, so they are left out.
 TOOLS_FROM_BYTES = 16_000
+_LINES_A_STEP = 25
+_SERIAL_DIGITS = 12
 
 _SYSTEM = """You are a careful software engineer who works in a repository through tools. You read before you change
 anything, keep changes small, and say plainly what you found. When a message asks for a plain reply you give exactly
@@ -43,16 +46,46 @@ def build(shape: ProbeShape, chance: random.Random) -> Probe:
     first two marks without that text having been read, nor the last without this very prompt. A shape smaller than
     the bare question gives the bare question.
     """
+    steps = building(shape, chance)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as built:
+            return cast("Probe", built.value)
+
+
+def building(shape: ProbeShape, chance: random.Random) -> Generator[None, None, Probe]:
+    """The same in steps of some 0.1 ms, for one who has other things to do as well; it returns the probe."""
     fresh = random.Random(chance.getrandbits(64))  # noqa: S311 # nothing is kept secret by it, and it must be quick
     stable = random.Random("firstbyte") if shape.stable_prefix else fresh  # noqa: S311 # the same each time on purpose
     marks = (_mark(stable), _mark(stable), _mark(fresh))
-    size = shape.prompt_tokens * BYTES_PER_TOKEN
-    serial = f"{stable.getrandbits(48):012x}"
+    room = shape.prompt_tokens * BYTES_PER_TOKEN
+    serial = f"{stable.getrandbits(4 * _SERIAL_DIGITS):0{_SERIAL_DIGITS}x}"
     system = f"Session {serial}.\n{_SYSTEM}"
-    tools = _tools(serial) if size >= TOOLS_FROM_BYTES else ()
-    bare = Question(system=system, prompt="", tools=tools, max_tokens=shape.max_tokens)
-    lines = _pieces(stable, marks, size - bare.prompt_bytes)
+    tools = _tools(serial) if room >= TOOLS_FROM_BYTES else ()
+    room -= _bare_bytes(system, with_tools=bool(tools))
+    lines: list[str] = []
+    for line in _pieces(stable, marks, room):
+        lines.append(line)
+        if len(lines) % _LINES_A_STEP == 0:
+            yield
     return Probe(Question(system=system, prompt="".join(lines), tools=tools, max_tokens=shape.max_tokens), marks)
+
+
+def size(question: Question) -> int:
+    """The `prompt_bytes` of a probe's question, found in half the time."""
+    return _bare_bytes(question.system, with_tools=bool(question.tools)) + prompt_bytes(question.prompt)
+
+
+def _bare_bytes(system: str, *, with_tools: bool) -> int:
+    """The size of a question without a prompt."""
+    return prompt_bytes(system) + (_tools_bytes() if with_tools else 0)
+
+
+@cache
+def _tools_bytes() -> int:
+    """The tools' size, which is the same with any serial; to find it takes half as long as for a whole prompt."""
+    return Question(system="", prompt="", tools=_tools("0" * _SERIAL_DIGITS), max_tokens=0).prompt_bytes
 
 
 def _mark(chance: random.Random) -> str:

@@ -37,11 +37,16 @@ class Proxies:
 
     def before(self, provider: Provider) -> Address | None:
         """The proxy in front of a provider; None where it is asked directly."""
+        url = self.url_before(provider)
+        return None if url is None else address_of(url)
+
+    def url_before(self, provider: Provider) -> str | None:
+        """The same as the environment writes it, which may hold a password; with a scheme in any case."""
         parts = urlsplit(provider.base_url)
         url = self._urls.get(parts.scheme) or self._urls.get("all")
         if not url or self._bypassed(parts.hostname or ""):
             return None
-        return address_of(url if "://" in url else f"http://{url}")
+        return url if "://" in url else f"http://{url}"
 
 
 def address_of(url: str) -> Address:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Exchange:
-    """One request that has been read; `number` counts those of its connection from 1."""
+    """One request that has been read; `number` counts those of its connection from 1, `first` is its first line."""
 
     number: int
+    first: str
     headers: dict[str, str]
     writer: asyncio.StreamWriter
     gone: asyncio.Event = field(default_factory=asyncio.Event)
@@ -45,7 +46,7 @@ async def raw_server(answer: Callable[[Exchange], Awaitable[bool | None]]) -> As
         seen.connections += 1
         try:
             for number in range(1, 100):
-                exchange = Exchange(number, await _read(reader), writer)
+                exchange = Exchange(number, *await _read(reader), writer)
                 seen.requests.append(exchange)
                 if await answer(exchange):
                     break
@@ -66,9 +67,10 @@ async def raw_server(answer: Callable[[Exchange], Awaitable[bool | None]]) -> As
             exchange.writer.transport.abort()
 
 
-async def _read(reader: asyncio.StreamReader) -> dict[str, str]:
+async def _read(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]]:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    pairs = [line.partition(":") for line in head.split("\r\n")[1:] if line]
+    first, *lines = head.split("\r\n")
+    pairs = [line.partition(":") for line in lines if line]
     headers = {name.lower(): value.strip() for name, _, value in pairs}
     await reader.readexactly(int(headers.get("content-length", "0")))
-    return headers
+    return first, headers
