@@ -18,6 +18,7 @@ from monitor.exchange.request import post, proxy_headers
 from monitor.exchange.where import Origin, Proxy, origin_of, proxy_of
 from monitor.phases import Moments
 from monitor.settings import TargetPlan
+from monitor.turns import Turns
 from monitor.ways import Proxies
 
 
@@ -35,10 +36,12 @@ class Connections:
 
     Proxies and certificates are those of the environment (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`), as an agent's
     own client on the same machine has them. There is no limit on connections, since a request that waits for a place
-    would have the wait counted as the provider's.
+    would have the wait counted as the provider's. `turns` are taken by work that can wait, so that all who share these
+    connections have their bytes stamped in time.
     """
 
     def __init__(self) -> None:
+        self.turns = Turns()
         self._proxies = Proxies()
         self._kept: defaultdict[str, Keeping] = defaultdict(Keeping)
 

@@ -1,7 +1,7 @@
 """Undoes a body's content encoding in pieces of bounded size, so that no body can fill our memory."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 # What we can undo, and so all that we ask for.
 ACCEPTED = "gzip, deflate"
@@ -21,16 +21,18 @@ class Inflater:
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if self._name in ("gzip", "x-gzip") else None
         self._head = b""
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The bytes behind these, at most `PIECE` at a time. Raises BrokenEncodingError."""
-        if self._name == "deflate" and self._inflate is None:
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """The bytes behind these, at most `PIECE` at a time. Taking them raises BrokenEncodingError."""
+        if self._inflate is None and self._name != "deflate":
+            return (data,) if len(data) <= PIECE else (data[at : at + PIECE] for at in range(0, len(data), PIECE))
+        return self._undo(data)
+
+    def _undo(self, data: bytes) -> Iterator[bytes]:
+        if self._inflate is None:
             data = self._head = self._head + data
             if len(data) < 2:
                 return
             self._inflate = _deflate(data)
-        if self._inflate is None:
-            yield from (data[at : at + PIECE] for at in range(0, len(data), PIECE))
-            return
         while data:
             try:
                 yield self._inflate.decompress(data, PIECE)

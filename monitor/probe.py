@@ -22,6 +22,7 @@ from monitor.inflate import ACCEPTED, BrokenEncodingError, Inflater
 from monitor.lag import LoopLag
 from monitor.phases import Moments, Phase
 from monitor.settings import TargetPlan
+from monitor.turns import Turns
 
 _log = logging.getLogger(__name__)
 
@@ -67,27 +68,27 @@ async def probe(
     plan doesn't want a fresh one; `timed` is told how long each phase took. Cancelled, it closes the connection
     and gives no answer.
     """
-    asked = await _built(plan, chance)
-    attempt = _Attempt(plan, asked, lag, id=f"{chance.getrandbits(64):016x}", confirms=confirms)
     async with contextlib.AsyncExitStack() as stack:
         if connections is None:
             connections = await stack.enter_async_context(contextlib.aclosing(Connections()))
+        asked = await _built(plan, chance, connections.turns)
+        attempt = _Attempt(plan, asked, lag, id=f"{chance.getrandbits(64):016x}", confirms=confirms)
         answer = attempt.end(await attempt.run(connections, _headers(plan, key), late))
     if timed is not None:
         timed(attempt.moments.phases())
     return answer
 
 
-async def _built(plan: TargetPlan, chance: random.Random) -> prompts.Probe:
-    """The question, made in steps between which others have their turn, so that their bytes are stamped in time."""
+async def _built(plan: TargetPlan, chance: random.Random, turns: Turns) -> prompts.Probe:
+    """The question, made in steps between which others have their turn."""
     building = prompts.building(plan.probe, chance)
     while True:
+        await turns.take()
         try:
             next(building)
         except StopIteration as built:
-            await asyncio.sleep(0)
+            await turns.take()
             return cast("prompts.Probe", built.value)
-        await asyncio.sleep(0)
 
 
 def _headers(plan: TargetPlan, key: str | None) -> dict[str, str]:
@@ -173,22 +174,23 @@ class _Attempt:
             if not self._well(response):
                 self._ending = True
                 self._limit.reschedule(self._in(ERROR_BODY_S))
-            return await self._listen(exchange)
+            return await self._listen(exchange, connections.turns)
 
-    async def _listen(self, exchange: Exchange) -> Ended:
+    async def _listen(self, exchange: Exchange, turns: Turns) -> Ended:
         inflater = Inflater(exchange.response.headers.get("content-encoding", ""))
-        breath_s = self._elapsed()
         while (got := await exchange.more(gather=self._reading.first_byte_s is not None)) is not None:
+            await turns.take()
+            at_s, breath = got.at - self._began, time.monotonic()
             for piece in chain.from_iterable(map(inflater.feed, got.data)):
                 self._size += len(piece)
                 if self._size > MAX_BODY:
                     _log.warning("the answer of %s is larger than %d bytes and was broken off", self._target, MAX_BODY)
                     return Ended.RESET
-                self._reading.feed(piece, got.at - self._began)
+                self._reading.feed(piece, at_s)
                 # A bomb, or a flood of tiny chunks, comes out of one read without a pause.
-                if self._elapsed() - breath_s > BREATH_S:
-                    await asyncio.sleep(0)
-                    breath_s = self._elapsed()
+                if time.monotonic() - breath > BREATH_S:
+                    await turns.take()
+                    breath = time.monotonic()
             self._follow_end(exchange.response)
         if exchange.ended_at is not None:
             self._ended_s = exchange.ended_at - self._began
