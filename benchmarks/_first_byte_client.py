@@ -77,22 +77,22 @@ class Httpx:
         return reading.end(Ended.COMPLETE, time.monotonic() - began, target=plan.name, id="1", source=Source.PROBE)
 
 
-async def _run(kind: str, base_url: str, every_s: float, count: int, warm: int) -> None:
+async def _run(kind: str, address: str, shape: str, every_s: float, count: int, warm: int) -> None:
     """`count` probes, one each `every_s` seconds (0: all at once; less than 0: one after the other)."""
     told: dict[str, tuple[float | None, bool]] = {}
     crowd = Crowd()
     async with LoopLag() as lag:
         client = Ours(lag) if kind == "ours" else Httpx(lag)
 
-        async def one(number: int) -> None:
+        async def one(number: int, shape: str = shape) -> None:
             place = await crowd.enter()
             try:
-                answer = await client.ask(_plan(base_url, number))
+                answer = await client.ask(_plan(f"{address}/{shape}", number))
             finally:
                 place.leave()
             told[f"m{number}"] = answer.first_byte_s, answer.suspect_timing
 
-        await one(count)  # what is loaded at the first use
+        await one(count, "1x1")  # what is loaded at the first use
         del told[f"m{count}"]
         began, used = time.monotonic(), time.process_time()
         if every_s < 0:
@@ -115,8 +115,8 @@ def _plan(base_url: str, number: int) -> TargetPlan:
 
 
 if __name__ == "__main__":
-    core, loop, kind, base_url, every_s, count, warm = sys.argv[1:]
+    core, loop, kind, address, shape, every_s, count, warm = sys.argv[1:]
     os.sched_setaffinity(0, {int(core)})
-    work = _run(kind, base_url, float(every_s), int(count), int(warm))
+    work = _run(kind, address, shape, float(every_s), int(count), int(warm))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop if loop == "uvloop" else None) as runner:
         runner.run(work)

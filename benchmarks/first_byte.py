@@ -65,7 +65,7 @@ def _measure(port: int, load: Load, kind: str, loop: str) -> Measured:
     if load.seconds:
         every_s = STREAM_S / load.streams
         count, warm = int(load.seconds / every_s), load.streams
-    asked = ("0", loop, kind, f"http://127.0.0.1:{port}/{shape}", str(every_s), str(count), str(warm))
+    asked = ("0", loop, kind, f"http://127.0.0.1:{port}", shape, str(every_s), str(count), str(warm))
     said = subprocess.run(
         [sys.executable, "-m", "benchmarks._first_byte_client", *asked], stdout=subprocess.PIPE, check=True
     ).stdout
