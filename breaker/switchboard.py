@@ -189,12 +189,13 @@ class Switchboard:
         Raises UnknownNameError for a target that isn't configured.
         """
         self._check(answer.target)
-        answer = await self._ours(answer)
+        judgement = judge(answer)
+        answer = await self._ours(answer, judgement)
         if self._waiting:  # what is gone would cost each answer of many its full limit
             self._wait(answer, tried=False)
             return None
         try:
-            return await self._record(answer)
+            return await self._record(answer, judgement)
         except StoreError as error:
             _log.warning("the answer waits, since the store can't take it: %s", error)
             self._wait(answer, tried=True)
@@ -281,23 +282,22 @@ class Switchboard:
         if target not in self._targets:
             raise UnknownNameError("target", target, self._targets)
 
-    async def _ours(self, answer: Answer) -> Answer:
+    async def _ours(self, answer: Answer, judgement: Judgement) -> Answer:
         """The answer, marked where our own network was down while it was waited for, and it broke off or came late."""
         network = self._network
-        if network is None or not self._may_be_ours(answer):
+        if network is None or not self._may_be_ours(answer, judgement):
             return answer
         down = network.was_down(answer.began_ago_s)
         if not down and answer.ended is not Ended.COMPLETE:
             down = await self._down(answer.target)
         return replace(answer, self_suspect=True) if down else answer
 
-    def _may_be_ours(self, answer: Answer) -> bool:
+    def _may_be_ours(self, answer: Answer, judgement: Judgement) -> bool:
         """Whether it is a bad one that no word of the provider's has made so."""
-        weight = weigh(_entry(answer, judge(answer)), self._policies[answer.target])
+        weight = weigh(_entry(answer, judgement), self._policies[answer.target])
         return weight is Weight.SLOW or (weight is Weight.FAILED and answer.ended is not Ended.COMPLETE)
 
-    async def _record(self, answer: Answer, *, tried: bool = False) -> Judged:
-        judgement = judge(answer)
+    async def _record(self, answer: Answer, judgement: Judgement, *, tried: bool = False) -> Judged:
         entry = _entry(answer, judgement)
         weight = weigh(entry, self._policies[answer.target])
         reading = self._remembered(answer.target, await self._store.record(answer, judgement, weight))
@@ -475,7 +475,7 @@ class Switchboard:
             answer = waits.answer
             aged = replace(answer, age_s=answer.began_ago_s + time.monotonic() - waits.since)
             try:
-                await self._record(aged, tried=waits.tried)
+                await self._record(aged, judge(aged), tried=waits.tried)
             except StoreGoneError:
                 self._waiting.appendleft(replace(waits, tried=True))
                 raise
