@@ -1,6 +1,6 @@
 """A target's judged answers, in the order in which they counted."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -169,14 +169,18 @@ def wait_s(entry: Entry) -> float | None:
 
 
 def row(entries: Iterable[Entry], policy: Policy, *, bad: bool) -> list[Entry]:
-    """The longest unbroken run of bad (or good) entries at the end, neighbours no further apart than the policy's gap.
+    """The longest unbroken run of bad (or good) entries at the end. Give it telling entries only."""
+    return unbroken(entries, policy, lambda weight: weight.bad is bad)
+
+
+def unbroken(entries: Iterable[Entry], policy: Policy, belongs: Callable[[Weight], bool]) -> list[Entry]:
+    """The longest run of entries at the end whose weights belong to it, none further apart than the policy's gap.
 
     The gap runs from the end of one to the begin of the next: answers that take long are no further apart for that.
-    Give it telling entries only.
     """
     run: list[Entry] = []
     for entry in reversed(list(entries)):
-        if weigh(entry, policy).bad is not bad or (run and run[-1].began - entry.at > policy.row_gap_s):
+        if not belongs(weigh(entry, policy)) or (run and run[-1].began - entry.at > policy.row_gap_s):
             break
         run.append(entry)
     return run[::-1]

@@ -4,7 +4,7 @@ from breaker.circuit import told
 from breaker.circuit.opened import opened
 from breaker.circuit.seen import Seen
 from breaker.circuit.words import Cause, Measure, Move
-from breaker.log import Entry, Weight, failure, weigh
+from breaker.log import Entry, Weight, failure, unbroken, weigh
 
 
 def refused(seen: Seen) -> Move | None:
@@ -39,20 +39,11 @@ def _told_to_wait(seen: Seen, newest: Entry) -> Move | None:
 
 
 def _throttled_in_a_row(seen: Seen) -> Move | None:
-    run, policy = _throttled_run(seen), seen.policy
+    policy = seen.policy
+    run = unbroken(seen.asked, policy, lambda weight: weight is Weight.THROTTLED)
     if len(run) < policy.throttled_row:
         return None
     who = "a probe was" if len(run) == 1 else f"{told.spelled(len(run))} probes in a row were"
     why = f"{who} told that too much is asked: {told.each(run)}"
     measures = (Measure("throttled_row", len(run), policy.throttled_row),)
     return opened(seen, Cause.RATE_LIMITED, why, tuple(run), measures)
-
-
-def _throttled_run(seen: Seen) -> list[Entry]:
-    run: list[Entry] = []
-    for entry in reversed(seen.asked):
-        apart_s = run[-1].began - entry.at if run else 0.0
-        if weigh(entry, seen.policy) is not Weight.THROTTLED or apart_s > seen.policy.row_gap_s:
-            break
-        run.append(entry)
-    return run[::-1]
