@@ -161,12 +161,6 @@ class Answer:
         """How long ago the attempt began when these facts were handed in; without an age: at its end."""
         return self.seconds if self.age_s is None else self.age_s
 
-    @property
-    def unreached(self) -> bool:
-        """Whether nothing at all came from the other side, so that the network may have been at fault."""
-        silent = self.ended in (Ended.SILENCE, Ended.PENDING) and self.headers_s is None and self.status is None
-        return self.ended is Ended.UNREACHABLE or (silent and self.first_byte_s is None)
-
     def facts(self) -> dict[str, str | int | float | bool]:
         """The facts that differ from their defaults, ready for JSON."""
         return {

@@ -99,23 +99,6 @@ def test_a_late_part_is_pending() -> None:
     assert (late.part, late.ended) == (Part.LATE, Ended.PENDING)
 
 
-@pytest.mark.parametrize(
-    ("facts", "unreached"),
-    [
-        ({"ended": "unreachable"}, True),
-        ({"ended": "silence"}, True),
-        ({"ended": "pending", "part": "late"}, True),
-        ({"ended": "silence", "status": 200, "headers_s": 0.2}, False),
-        ({"ended": "pending", "part": "late", "headers_s": 0.2}, False),
-        ({"ended": "silence", "first_byte_s": 1.0}, False),
-        ({"ended": "complete", "status": 500}, False),
-        ({"ended": "reset", "status": 200}, False),
-    ],
-)
-def test_only_where_nothing_came_may_the_network_be_at_fault(facts: dict[str, object], unreached: bool) -> None:
-    assert Answer.from_facts(LEAST | facts).unreached is unreached
-
-
 _names = st.sampled_from([field.name for field in fields(Answer)]) | st.text(max_size=3)
 _values = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers(), max_size=2)
 
