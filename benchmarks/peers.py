@@ -8,16 +8,16 @@ import argparse
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from benchmarks._installing import install
 from benchmarks._peers_page import Cell, page
 from benchmarks._peers_scenarios import Scenario, scenarios, verdicts
-from tests.scenarios.cluster import one_node_cluster
+from tests.cluster import one_node_cluster
 from tests.store_server import BINARIES, StoreServer
 
 ROOT = Path(__file__).parents[1]
@@ -29,7 +29,6 @@ PACKAGES = {
     "interlock-cb": "2.8.2",
 }
 BESIDES = {"redis": "8.1.0"}
-INSTALL_S = 60
 PLAY_S = 60
 
 
@@ -41,7 +40,8 @@ def main() -> int:
     told = scenarios(ROOT)
     with tempfile.TemporaryDirectory(prefix="firstbyte-peers-") as folder:
         print("installing five libraries in an environment of their own ...", flush=True)
-        if (trouble := _install(Path(folder))) is not None:
+        wanted = [f"{name}=={version}" for name, version in (PACKAGES | BESIDES).items()]
+        if (trouble := install(Path(folder), wanted)) is not None:
             print(f"they can't be installed, so nothing is compared: {trouble}")
             return 0
         columns: dict[str, Mapping[str, Cell]] = {"Firstbyte": _ours(told)}
@@ -61,22 +61,6 @@ def _ours(told: list[Scenario]) -> Mapping[str, Cell]:
     print("playing to Firstbyte ...", flush=True)
     went = verdicts(ROOT)
     return {one.id: Cell("right" if went.get(one.test) else "wrong", one.fact) for one in told}
-
-
-def _install(folder: Path) -> str | None:
-    """Install the libraries; why that wasn't possible, in a line."""
-    python = folder / "bin" / "python"
-    wanted = [f"{name}=={version}" for name, version in (PACKAGES | BESIDES).items()]
-    pip = ["-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1"]
-    try:
-        for command in ([sys.executable, "-m", "venv", str(folder)], [str(python), *pip, *wanted]):
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=INSTALL_S)
-    except subprocess.TimeoutExpired:
-        return f"it took longer than {INSTALL_S} s"
-    except subprocess.CalledProcessError as failed:
-        words = [line for line in failed.stderr.splitlines() if line.startswith("ERROR")] or ["no reason was given"]
-        return str(words[-1])
-    return None
 
 
 async def _play(python: Path, name: str) -> Mapping[str, Cell]:

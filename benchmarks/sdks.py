@@ -6,7 +6,6 @@ throws away. Without a package index it says so and leaves the page as it is.
 
 import asyncio
 import json
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._installing import install
 from breaker.exchange import Exchange
 from breaker.verdict import Blame, Judgement, judge
 from monitor.simulator import Simulator
@@ -24,7 +24,6 @@ SDKS = ("openai>=3,<4", "anthropic>=2,<3")
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "sdks.md"
 ASKER = Path(__file__).with_name("_sdks_ask.py")
-INSTALL_S = 60
 ASK_S = 60
 SPEED = 20.0
 SHOWN = 60
@@ -81,7 +80,7 @@ def main() -> int:
     """Write the page and say what stands in it."""
     with tempfile.TemporaryDirectory(prefix="firstbyte-sdks-") as folder:
         print("installing the SDKs in an environment of their own ...", flush=True)
-        trouble = _install(Path(folder))
+        trouble = install(Path(folder), SDKS)
         if trouble is not None:
             print(f"the SDKs can't be installed, so {PAGE.relative_to(ROOT)} stays as it is: {trouble}")
             return 0
@@ -91,30 +90,6 @@ def main() -> int:
     PAGE.write_text(text, encoding="utf-8")
     print(f"{_summary(lines)}\nwritten: {PAGE.relative_to(ROOT)}")
     return 0
-
-
-def _install(folder: Path) -> str | None:
-    """Install the SDKs; why that wasn't possible, in a line."""
-    pip: list[str | Path] = [
-        folder / "bin" / "python",
-        "-I",
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--retries=1",
-    ]
-    try:
-        venv: list[str | Path] = [sys.executable, "-m", "venv", folder]
-        for command in (venv, [*pip, *SDKS]):
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=INSTALL_S)
-    except subprocess.TimeoutExpired:
-        return f"it took longer than {INSTALL_S} s"
-    except subprocess.CalledProcessError as failed:
-        words = [line for line in failed.stderr.splitlines() if line.startswith("ERROR")] or ["no reason was given"]
-        return str(words[-1])
-    return None
 
 
 async def _lines(python: Path) -> tuple[Mapping[str, str], list[Line]]:
