@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from breaker.circuit import Cause, Move, State
+from breaker.circuit import Cause, State
 from breaker.errors import StoreGoneError, UnknownNameError
 from breaker.policy import Policy
 from breaker.route import Role, Route
 from breaker.store.redis import RedisStore
-from breaker.switchboard import MAX_WAITING, Judged, Listeners, Switchboard, newest
+from breaker.switchboard import MAX_WAITING, Judged, Switchboard, newest
 from breaker.target import Provider, Target
+from tests.boards import Heard, replica_over
 from tests.fixtures import _worker_server, folder, server, store, store_url
 from tests.store.answers import failed, good, late, probe
 from tests.store_server import BINARIES, StoreServer
@@ -27,22 +28,8 @@ FIRST, SECOND = (
 ROUTE = Route(name="coder", targets=(FIRST, SECOND))
 
 
-class Heard:
-    """What the listeners were told."""
-
-    def __init__(self) -> None:
-        self.judged: list[Judged] = []
-        self.moved: list[tuple[str, Move]] = []
-
-    def listeners(self) -> Listeners:
-        """Those that keep it."""
-        return Listeners(judged=(self.judged.append,), moved=(lambda t, m: self.moved.append((t, m)),))
-
-
 def board_over(store: RedisStore, policy: Policy | None = None, heard: Heard | None = None) -> Switchboard:
-    chosen = policy or Policy()
-    listeners = heard.listeners() if heard else Listeners()
-    return Switchboard(store, [ROUTE], {FIRST.name: chosen, SECOND.name: chosen}, listeners)
+    return replica_over(store, ROUTE, policy, heard)
 
 
 @pytest.fixture

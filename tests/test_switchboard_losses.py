@@ -13,10 +13,11 @@ from breaker.store.redis import CHANNEL, RedisStore
 from breaker.switchboard import newest
 from breaker.usual import UNKNOWN, Usual
 from breaker.usual import read as read_usual
+from tests.boards import Heard
 from tests.fixtures import PATIENT_S, folder
 from tests.store.answers import failed, good, probe
 from tests.store_server import BINARIES, StoreServer
-from tests.test_switchboard import FIRST, SECOND, Heard, board_over
+from tests.test_switchboard import FIRST, SECOND, board_over
 
 __all__ = ["folder"]
 

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from breaker.circuit import Move
 from breaker.policy import Policy
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Judged, Listeners, Switchboard
+from breaker.switchboard import Switchboard
+from tests.boards import Heard, replica_over
 from tests.fixtures import PATIENT_S
 from tests.scenarios.story import BACKUP, PRIMARY, ROUTE
 from tests.store.answers import failed
@@ -15,23 +15,9 @@ from tests.store_server import StoreServer
 FIRST, SECOND = PRIMARY, BACKUP
 
 
-class Heard:
-    """What the listeners of all replicas were told."""
-
-    def __init__(self) -> None:
-        self.judged: list[Judged] = []
-        self.moved: list[tuple[str, Move]] = []
-
-    def listeners(self) -> Listeners:
-        """Those that keep it."""
-        return Listeners(judged=(self.judged.append,), moved=(lambda t, m: self.moved.append((t, m)),))
-
-
 def board_over(store: RedisStore, policy: Policy | None = None, heard: Heard | None = None) -> Switchboard:
     """A replica that has read nothing yet."""
-    chosen = policy or Policy()
-    listeners = heard.listeners() if heard else Listeners()
-    return Switchboard(store, [ROUTE], {FIRST.name: chosen, SECOND.name: chosen}, listeners)
+    return replica_over(store, ROUTE, policy, heard)
 
 
 async def tripped(board: Switchboard, target: str = FIRST.name) -> float:

@@ -11,8 +11,9 @@ from breaker.circuit import Cause, State, state
 from breaker.route import Role, choose
 from breaker.store.redis import RedisStore
 from monitor.metrics import Skip
+from tests.boards import Heard
 from tests.entries import failed, good, silent
-from tests.scenarios.boards import FIRST, Heard, board_over, stores_over
+from tests.scenarios.boards import FIRST, board_over, stores_over
 from tests.scenarios.monitoring import now, open_until, seat
 from tests.scenarios.story import BACKUP, PRIMARY, ROUTE, START, Story
 from tests.store_server import StoreServer

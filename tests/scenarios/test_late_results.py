@@ -7,8 +7,9 @@ import pytest
 from breaker.circuit import Cause, State
 from breaker.store.redis import RedisStore
 from monitor.schedule.seat import Seat
+from tests.boards import Heard
 from tests.entries import failed, good, silent, slow
-from tests.scenarios.boards import FIRST, Heard, board_over, stores_over
+from tests.scenarios.boards import FIRST, board_over, stores_over
 from tests.scenarios.monitoring import seat
 from tests.scenarios.story import Story, cancelled
 from tests.store.answers import failed as failed_report

@@ -13,10 +13,11 @@ from breaker.route import Role
 from breaker.store.codec import CIRCUIT_FIELDS
 from breaker.store.redis import RedisStore
 from breaker.switchboard import REFRESH_S, Switchboard
+from tests.boards import Heard
+from tests.cluster import one_node_cluster
 from tests.entries import failed, good
 from tests.fixtures import PATIENT_S
-from tests.scenarios.boards import FIRST, SECOND, Heard, board_over, stores_over, tripped
-from tests.scenarios.cluster import one_node_cluster
+from tests.scenarios.boards import FIRST, SECOND, board_over, stores_over, tripped
 from tests.scenarios.story import Story, throttled
 from tests.store.answers import failed as failed_report
 from tests.store.answers import good as good_report

@@ -16,9 +16,10 @@ from breaker.verdict import judge
 from monitor.budget import Level
 from monitor.metrics import Skip
 from monitor.settings import TargetPlan
+from tests.boards import Heard
 from tests.entries import failed, good, refused, silent
 from tests.probes.world import POLICY, settings, world
-from tests.scenarios.boards import FIRST, Heard, board_over, stores_over, tripped
+from tests.scenarios.boards import FIRST, board_over, stores_over, tripped
 from tests.scenarios.monitoring import now, open_until, seat
 from tests.scenarios.story import Story, answer, unreachable
 from tests.store.answers import failed as failed_report

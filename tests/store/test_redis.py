@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -15,6 +14,7 @@ from redis.asyncio import SSLConnection
 from breaker.circuit import hold
 from breaker.errors import StoreError, StoreGoneError
 from breaker.store.redis import LIMIT_S, RedisStore
+from tests.cluster import one_node_cluster
 from tests.fixtures import PATIENT_S
 from tests.store.answers import TARGET, good, names, record
 from tests.store_server import BINARIES, StoreServer
@@ -295,20 +295,13 @@ async def test_what_a_day_has_cost_adds_up_and_is_kept_for_three_days(store: Red
 
 @pytest.mark.parametrize("binary", BINARIES.values(), ids=list(BINARIES))
 async def test_a_node_of_a_cluster_takes_every_call(folder: Path, binary: str) -> None:
-    options = {"port": str(free_port()), "cluster-enabled": "yes", "cluster-node-timeout": "500", "bind": "127.0.0.1"}
-    with StoreServer(binary, folder, **options) as node:
-        with node.raw() as raw:
-            raw.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-            async with asyncio.timeout(10):
-                while "cluster_state:ok" not in str(raw.execute_command("CLUSTER", "INFO")):  # noqa: ASYNC110 # no event
-                    await asyncio.sleep(0.02)
-        async with connected(node.url) as store:
-            assert names((await record(store, good("a"))).log.reports) == ["a"]
-            assert await apply(store) is not None
-            assert len(await store.moves(TARGET, 5)) == 1
-            assert len((await store.circuits([TARGET, "b/c", "d/e"]))[0]) == 3
-            assert await store.spend("zai", "d", 1, 1.0) == (1, 1.0)
-            await first_announcement(store)
+    async with one_node_cluster(folder, binary) as url, connected(url) as store:
+        assert names((await record(store, good("a"))).log.reports) == ["a"]
+        assert await apply(store) is not None
+        assert len(await store.moves(TARGET, 5)) == 1
+        assert len((await store.circuits([TARGET, "b/c", "d/e"]))[0]) == 3
+        assert await store.spend("zai", "d", 1, 1.0) == (1, 1.0)
+        await first_announcement(store)
 
 
 async def first_announcement(store: RedisStore) -> None:
@@ -344,16 +337,3 @@ async def over_tls(server: StoreServer) -> AsyncIterator[int]:
     async with listening:
         yield listening.sockets[0].getsockname()[1]
     await asyncio.gather(*serving)
-
-
-def free_port() -> int:
-    """A port whose bus port, ten thousand above it, exists too."""
-    for port in range(20_000 + secrets.randbelow(20_000), 45_000):
-        with socket.socket() as one, socket.socket() as other:
-            try:
-                one.bind(("127.0.0.1", port))
-                other.bind(("127.0.0.1", port + 10_000))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no free port")

