@@ -6,6 +6,7 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import cast
 
@@ -259,8 +260,11 @@ class _Attempt:
         return self._reading.late(at_s, target=self._target, id=self._id, source=Source.PROBE, confirms=self._confirms)
 
     def end(self, ended: Ended) -> Answer:
-        """The final facts. Where the late part has been handed out, the silence is beyond doubt."""
-        return self._reading.end(
+        """The final facts. Where the late part has been handed out, the silence is beyond doubt.
+
+        What was read late is told with its age: else its request would seem to have begun later than it did.
+        """
+        answer = self._reading.end(
             ended,
             self._ended_s or 0.0,
             target=self._target,
@@ -269,6 +273,7 @@ class _Attempt:
             suspect_timing=not self._is_late and self._lag.stalled_s(self._began) > 0,
             confirms=self._confirms,
         )
+        return replace(answer, age_s=self._elapsed())
 
 
 async def _hand(late: Late, answer: Answer) -> None:

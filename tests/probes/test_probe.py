@@ -124,6 +124,15 @@ async def test_times_are_those_at_which_the_provider_sent() -> None:
     assert found.phases[Phase.SEND] + found.phases[Phase.WAIT] == pytest.approx(answer.headers_s)
 
 
+async def test_what_was_read_late_says_how_long_ago_its_request_began() -> None:
+    """Else it would seem to have begun after what came meanwhile."""
+    async with Simulator({"p/m": "healthy,first_byte_s=0.02,spread=0"}) as simulator:
+        answer = (await probed(plan_at(simulator.base_url("p")))).answer
+
+    assert answer.age_s is not None
+    assert answer.age_s > answer.seconds
+
+
 async def test_a_phase_that_is_not_reached_has_no_time() -> None:
     async with Simulator({"p/m": "refused", "q/m": "never_answers"}) as simulator:
         refused = await probed(plan_at(simulator.base_url("p")))
