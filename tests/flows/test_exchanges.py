@@ -63,7 +63,7 @@ def _probable(exchange: Exchange) -> bool:
 
 def _of_nobody(answer: Answer) -> Answer:
     """An answer without what only its asker knows."""
-    whose = {"target": PLAYED, "id": PLAYED, "source": Source.REPORT, "suspect_timing": False}
+    whose = {"target": PLAYED, "id": PLAYED, "source": Source.REPORT, "suspect_timing": False, "age_s": None}
     size = {"prompt_bytes": None, "tools": None, "max_tokens": None, "marks_sent": None, "marks_returned": None}
     return replace(answer, **whose, **size)  # type: ignore[arg-type] # each is of its fact's kind
 
