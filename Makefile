@@ -35,8 +35,9 @@ check: environment-dev ## Check lint, format, types, contracts and the lock
 	$(bin)/uv lock --check --offline
 
 bench: environment-dev ## Run every script in benchmarks/
-	@set -- benchmarks/[a-z]*.py; [ -e "$$1" ] || { echo "There are no benchmarks yet."; exit 0; }; \
-	for script; do echo "== $$script"; $(bin)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS) || exit; done
+	@missed=; for script in benchmarks/[a-z]*.py; do echo; echo "== $$script"; \
+	$(bin)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS) || missed="$$missed $$script"; done; \
+	[ -z "$$missed" ] || { echo "firstbyte: an aim was missed in$$missed" >&2; exit 1; }
 
 picture: environment-dev ## Draw the pictures of the docs anew, in seven minutes; needs chromium
 	$(bin)/python -m tests.flows.pictures docs/images

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import random
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import Any
 import httpx
 import uvloop
 
+from benchmarks._machine import pin
 from breaker.answer import Answer, Ended, Source
 from breaker.policy import Policy
 from breaker.target import Provider, Target
@@ -116,7 +116,7 @@ def _plan(base_url: str, number: int) -> TargetPlan:
 
 if __name__ == "__main__":
     core, loop, kind, address, shape, every_s, count, warm = sys.argv[1:]
-    os.sched_setaffinity(0, {int(core)})
+    pin({int(core)})
     work = _run(kind, address, shape, float(every_s), int(count), int(warm))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop if loop == "uvloop" else None) as runner:
         runner.run(work)

@@ -5,13 +5,14 @@ Its path says how it streams: `/256x20/chat/completions` sends 256 events, one e
 
 import asyncio
 import json
-import os
 import re
 import sys
 import time
 from typing import cast
 
 import uvloop
+
+from benchmarks._machine import pin
 
 FIRST_BYTE_S = 0.3
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -85,5 +86,5 @@ async def _serve() -> None:
 
 
 if __name__ == "__main__":
-    os.sched_setaffinity(0, {int(sys.argv[1])})
+    pin({int(sys.argv[1])})
     uvloop.run(_serve())

@@ -2,7 +2,6 @@
 
 import gc
 import json
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +28,7 @@ def main() -> None:
     for _ in range(ask["rounds"]):
         for name, task in tasks.items():
             seconds[name].append(_seconds(task, ask["times"]))
-    json.dump({"openai": openai.__version__, "python": platform.python_version(), "seconds": seconds}, sys.stdout)
+    json.dump({"openai": openai.__version__, "seconds": seconds}, sys.stdout)
 
 
 def _seconds(task: Task, times: int) -> float:

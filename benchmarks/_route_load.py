@@ -1,7 +1,6 @@
 """Asks a server as fast as it answers, with wrk where it is installed, else with a loop of our own."""
 
 import asyncio
-import os
 import re
 import resource
 import shutil
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from typing import cast
 
 import uvloop
+
+from benchmarks._machine import pin
 
 # A load that worked for more of the time than this was the bottleneck itself.
 BUSY = 0.97
@@ -43,7 +44,7 @@ def load(port: int, path: str, connections: int, seconds: float, cores: set[int]
     theirs = ["wrk", "-t1", f"-c{connections}", "-d60", "--latency", url]
     before, began = _children_s(), time.monotonic()
     process = subprocess.Popen(
-        theirs if has_wrk() else ours, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: _pin(cores)
+        theirs if has_wrk() else ours, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: pin(cores)
     )
     if has_wrk():
         time.sleep(seconds)
@@ -62,11 +63,6 @@ def load(port: int, path: str, connections: int, seconds: float, cores: set[int]
 def _children_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _pin(cores: set[int]) -> None:
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, cores)
 
 
 class _Asker(asyncio.Protocol):

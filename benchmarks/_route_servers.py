@@ -16,6 +16,7 @@ from pathlib import Path
 import uvicorn
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, Scope
 
+from benchmarks._machine import pin
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.target import Provider, Target
@@ -79,7 +80,7 @@ def nginx(cores: set[int], size: int) -> Iterator[Serving]:
     with tempfile.TemporaryDirectory(prefix="firstbyte-") as folder:
         conf = Path(folder) / "nginx.conf"
         conf.write_text(_NGINX.format(folder=folder, port=port, body="x" * size))
-        process = subprocess.Popen([_nginx() or "nginx", "-c", str(conf)], preexec_fn=lambda: _pin(cores))
+        process = subprocess.Popen([_nginx() or "nginx", "-c", str(conf)], preexec_fn=lambda: pin(cores))
         serving = Serving(process.pid, port)
         try:
             _until_it_answers(serving)
@@ -131,11 +132,6 @@ def _answers(serving: Serving) -> bool:
     return False
 
 
-def _pin(cores: set[int]) -> None:
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, cores)
-
-
 def _settings(data: Path) -> Settings:
     names = ("first", "second")
     providers = (Provider(name=name, base_url="https://api.example/v1", wire="openai-chat") for name in names)
@@ -173,7 +169,7 @@ async def _bare(size: int) -> None:
 
 
 def _main(kind: str, cores: Sequence[str]) -> None:
-    _pin({int(core) for core in cores})
+    pin({int(core) for core in cores})
     name, _, size = kind.partition("=")
     until_done(_bare(int(size)) if name == "bare" else _firstbyte())
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from benchmarks._machine import machine
 from breaker.policy import Policy
 from breaker.verdict import Verdict
 from monitor.backtest import Step, run
@@ -20,6 +21,7 @@ MOST_S = 5.0
 
 def main() -> int:
     """Print the table; 1 where the bar is missed."""
+    print(f"{machine()}\n")
     slowest_s = 0.0
     for name, make in _TRACES.items():
         steps = make(random.Random(43))

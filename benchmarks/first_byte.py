@@ -7,7 +7,6 @@ core and those who ask the other.
 import contextlib
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks._first_byte_provider import FIRST_BYTE_S
+from benchmarks._machine import machine
 from breaker.wire import READERS
 from monitor import prompts
 from monitor.settings import ProbeShape
@@ -135,9 +135,7 @@ def _show(load: str, what: str, off: Sequence[float], suspect: int = 0, cpu_ms: 
 
 def main() -> None:
     """Print the table and the ratios."""
-    load = " ".join(f"{each:.1f}" for each in os.getloadavg())
-    print(f"{platform.machine()}, {os.cpu_count()} cores (load {load}), {platform.system()}, Python", end=" ")
-    print(f"{platform.python_version()};")
+    print(f"{machine()};")
     print(f"probes of 9,000 tokens on new connections, {EVENTS} events in {STREAM_S:.1f} s (at 1 stream 16 in 0.3 s),")
     print(f"the first {FIRST_BYTE_S * 1000:.0f} ms after the request; how far first_byte_s is off, in milliseconds\n")
     print("streams      who                        probes      p50      p99  suspect   cpu ms  a minute")

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks._installing import install
+from benchmarks._machine import machine
 from benchmarks._peers_page import Cell, page
 from benchmarks._peers_scenarios import Scenario, scenarios, verdicts
 from tests.cluster import one_node_cluster
@@ -39,7 +40,7 @@ def main() -> int:
     chosen = parser.parse_args()
     told = scenarios(ROOT)
     with tempfile.TemporaryDirectory(prefix="firstbyte-peers-") as folder:
-        print("installing five libraries in an environment of their own ...", flush=True)
+        print(f"{machine()}\n\ninstalling five libraries in an environment of their own ...", flush=True)
         wanted = [f"{name}=={version}" for name, version in (PACKAGES | BESIDES).items()]
         if (trouble := install(Path(folder), wanted)) is not None:
             print(f"they can't be installed, so nothing is compared: {trouble}")

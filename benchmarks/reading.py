@@ -6,7 +6,6 @@ that it throws away. All are measured in one process, in turns, in seconds of th
 
 import json
 import os
-import platform
 import random
 import statistics
 import subprocess
@@ -16,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks._installing import install
+from benchmarks._machine import machine
 from tests.cases import chat
 from tests.cases.said import Piece, Said, event, joined
 from tests.cases.wires import CHAT, WIRES, stream
@@ -27,20 +28,17 @@ CHUNKS = 256
 ROUNDS, TIMES = 30, 3
 # The bars: so many times what `json.loads` costs at most, and this share of what the package costs.
 MOST_OF_JSON, MOST_OF_OPENAI = 3.0, 0.5
-INSTALL_S, MEASURE_S = 120, 300
+MEASURE_S = 300
 
 
 def main() -> int:
     """Print the table; 1 where a bar is missed, 0 too where the package can't be had."""
     with tempfile.TemporaryDirectory(prefix="firstbyte-reading-") as folder:
         print("installing the openai package in an environment of its own ...", flush=True)
-        python = Path(folder) / "bin" / "python"
-        try:
-            _run([sys.executable, "-m", "venv", folder], INSTALL_S)
-            _run([str(python), "-I", "-m", "pip", "install", "--quiet", "--retries=1", PACKAGE], INSTALL_S)
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as failed:
-            print(f"it can't be installed, so nothing was measured: {type(failed).__name__}")
+        if (trouble := install(Path(folder), [PACKAGE])) is not None:
+            print(f"it can't be installed, so nothing was measured: {trouble}")
             return 0
+        python = Path(folder) / "bin" / "python"
         ask = {"answers": _answers(), "rounds": ROUNDS, "times": TIMES}
         measured = json.loads(_run([str(python), "-m", "benchmarks._reading_rounds"], MEASURE_S, json.dumps(ask)))
     return _told(measured)
@@ -85,8 +83,8 @@ def _reads(pieces: Sequence[Piece]) -> list[str]:
 
 def _told(measured: Mapping[str, Any]) -> int:
     medians = {name: statistics.median(seconds) * 1000 for name, seconds in measured["seconds"].items()}
-    print(f"\n{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {measured['python']}, ", end="")
-    print(f"openai {measured['openai']};\n{CHUNKS} chunks of text, each read by itself; milliseconds of the processor,")
+    print(f"\n{machine()}, openai {measured['openai']};")
+    print(f"{CHUNKS} chunks of text, each read by itself; milliseconds of the processor,")
     print(f"medians of {ROUNDS} rounds in turns\n")
     print(f"{'answer':26}  json.loads    ours  times json  openai  share of openai")
     missed = False

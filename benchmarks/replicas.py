@@ -7,8 +7,6 @@ switchboard and connections to the store of its own; a minute is six seconds.
 import asyncio
 import contextlib
 import math
-import os
-import platform
 import tempfile
 import time
 from collections import Counter
@@ -16,6 +14,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks._machine import machine
 from breaker.store.claim import Grant, Wish
 from breaker.store.redis import RedisStore
 from monitor.settings import ProbeShape, Settings
@@ -101,8 +100,7 @@ async def count(replicas: int) -> Found:
 
 def main() -> None:
     """Print one line for each number of replicas."""
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}\n")
-    print(f"{TARGETS} targets, {TURNS} intervals; calls of the store for each target and interval\n")
+    print(f"{machine()};\n{TARGETS} targets, {TURNS} intervals; calls of the store for each target and interval\n")
     print("| replicas | probes | turns taken once | take | renew | give back | a minute* | most by one |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for replicas in REPLICAS:

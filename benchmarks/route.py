@@ -5,14 +5,13 @@ loopback alone.
 """
 
 import contextlib
-import os
-import platform
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks import _route_servers as servers
+from benchmarks._machine import cores, machine
 from benchmarks._route_load import BUSY, Load, has_wrk, load
 from benchmarks._route_servers import Serving
 
@@ -106,20 +105,14 @@ def verdicts(connections: int, seen: Mapping[str, Seen]) -> Iterator[str]:
             yield f"{connections:11}  beside {other:13}  {rate:6.2f} times the requests, {tail:5.2f} times the p99{aim}"
 
 
-def cores() -> tuple[set[int], set[int]]:
-    """One for the server, and another for the load where there is one."""
-    here = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
-    return {here[0]}, {here[-1]}
-
-
 def main(words: Sequence[str]) -> None:
     """Print the tables."""
     quick = "--quick" in words
     rounds, seconds = (2, 0.7) if quick else (5, 1.7)
     server, asking = cores()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()};")
+    print(f"{machine()};")
     print(f"the server on core {server}, the load ({'wrk' if has_wrk() else 'our own'}) on {asking};", end=" ")
-    print(f"medians of {rounds} interleaved rounds of {seconds} s; load on the machine {os.getloadavg()[0]:.1f};")
+    print(f"medians of {rounds} interleaved rounds of {seconds} s;")
     if server == asking:
         print("there is but one core, so nothing below says much;")
     if not servers.has_nginx():

@@ -1,9 +1,10 @@
-"""Lets the real SDKs and our reading meet the same twenty exchanges, and writes `docs/sdks.md`.
+"""Lets the real SDKs and our reading meet the same twenty exchanges.
 
-Run it as `python -m benchmarks.sdks`; it takes half a minute, most of it to install the SDKs in an environment that it
-throws away. Without a package index it says so and leaves the page as it is.
+Run it as `python -m benchmarks.sdks`, with `--write` to write `docs/sdks.md`; it takes half a minute, most of it to
+install the SDKs in an environment that it throws away. Without a package index it says so and writes nothing.
 """
 
+import argparse
 import asyncio
 import json
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._installing import install
+from benchmarks._machine import machine
 from breaker.exchange import Exchange
 from breaker.verdict import Blame, Judgement, judge
 from monitor.simulator import Simulator
@@ -77,18 +79,22 @@ class Line:
 
 
 def main() -> int:
-    """Write the page and say what stands in it."""
+    """Ask, say what came of it, and write the page if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sdks", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write docs/sdks.md")
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="firstbyte-sdks-") as folder:
-        print("installing the SDKs in an environment of their own ...", flush=True)
+        print(f"{machine()}\n\ninstalling the SDKs in an environment of their own ...", flush=True)
         trouble = install(Path(folder), SDKS)
         if trouble is not None:
-            print(f"the SDKs can't be installed, so {PAGE.relative_to(ROOT)} stays as it is: {trouble}")
+            print(f"the SDKs can't be installed, so nothing is compared: {trouble}")
             return 0
         print("asking ...", flush=True)
         versions, lines = asyncio.run(_lines(Path(folder) / "bin" / "python"))
-    text = _page(versions, lines)
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"{_summary(lines)}\nwritten: {PAGE.relative_to(ROOT)}")
+    print(_summary(lines))
+    if chosen.write:
+        PAGE.write_text(_page(versions, lines), encoding="utf-8")
+        print(f"written: {PAGE.relative_to(ROOT)}")
     return 0
 
 
@@ -163,7 +169,8 @@ def _filled(text: str) -> str:
 
 _OPENING = """
 Twenty exchanges over a real socket, all with HTTP 200: once through the official Python packages ({names}), once
-through our reading. The texts and ids are made up. `python -m benchmarks.sdks` writes this page.
+through our reading. The texts and ids are made up. `python -m benchmarks.sdks --write` writes
+this page.
 """
 _MEANING = """
 An SDK hands on what it was sent; it has no reason to doubt an answer that is well formed. Where it returns a text and a

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from benchmarks._machine import machine
 from benchmarks._slump_runs import (
     Made,
     Row,
@@ -69,6 +70,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3, help="how many of each are made up")
     parser.add_argument("--sensitivity", action="store_true", help="change each number of the rule by a quarter")
     asked = parser.parse_args()
+    print(f"{machine()}\n")
     rows = recorded(read(asked.trace))
     if asked.sensitivity:
         _show_sensitivity(rows, asked.calm_s)

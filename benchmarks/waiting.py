@@ -6,8 +6,6 @@ Run it as `python -m benchmarks.waiting`; it takes half a minute, and talks to l
 
 import asyncio
 import json
-import os
-import platform
 import statistics
 import sys
 import time
@@ -17,8 +15,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from benchmarks import _route_servers as servers
+from benchmarks._machine import cores, machine, pin
 from benchmarks._route_servers import Serving
-from benchmarks.route import cores
 from monitor.loop import until_done
 
 ROUNDS = 3
@@ -107,13 +105,12 @@ def main(words: Sequence[str]) -> None:
     """Print the table."""
     many = 2_000 if "--quick" in words else 10_000
     server, asking = cores()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()};")
-    print(f"the server on core {server}, {many} agents on {asking}; load on the machine {os.getloadavg()[0]:.1f}\n")
+    print(f"{machine()};")
+    print(f"the server on core {server}, {many} agents on {asking}\n")
     print("round  the middle one told after ms  the last after ms  the server worked ms  KB each")
     seen = []
     with servers.firstbyte(server) as serving:
-        if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, asking)
+        pin(asking)
         for number in range(ROUNDS):
             one = until_done(_round(serving, many, opened=number % 2 == 0))
             print(f"{number + 1:5}  {one.middle_s * 1000:28.0f}  {one.last_s * 1000:17.0f}", end="  ")
