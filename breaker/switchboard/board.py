@@ -1,4 +1,4 @@
-"""Joins judging, deciding and routing to a store: report, route, hold, snapshot."""
+"""One process's view of all circuits, and the one road for every answer."""
 
 import asyncio
 import logging
@@ -6,17 +6,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from breaker import circuit as circuits
 from breaker.answer import Answer, Ended
-from breaker.circuit import Circuit, Move, State
+from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError, UnknownNameError
 from breaker.log import Entry, Log, Weight, weigh
 from breaker.policy import Policy
 from breaker.route import Decision, Route, choose
 from breaker.store.contract import Reading, Store
-from breaker.target import Target
+from breaker.switchboard.words import NOBODY, Judged, Listeners, Network, Standing
 from breaker.usual import UNKNOWN
 from breaker.verdict import Judgement, judge
 
@@ -34,41 +33,6 @@ _MAX_UNSURE = 1000
 _TRIES = 5
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """An answer on its way through the switchboard; `move` is what it caused here, None for nothing."""
-
-    answer: Answer
-    judgement: Judgement
-    reading: Reading
-    move: Move | None
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """Whom the switchboard tells: `judged` of each answer that counted, `moved` of each circuit that moved here."""
-
-    judged: tuple[Callable[[Judged], None], ...] = ()
-    moved: tuple[Callable[[str, Move], None], ...] = ()
-
-
-class Network(Protocol):
-    """Knows whether our own network is down, which no target is to blame for."""
-
-    @property
-    def suspect_since(self) -> float | None:
-        """Since when (monotonic) it has been down; None while it isn't."""
-        ...
-
-    async def down(self, target: str) -> bool:
-        """Whether it is down, now that something asked of a target has broken off; answers within seconds."""
-        ...
-
-    def was_down(self, seconds: float) -> bool:
-        """Whether it has been down at any time within so many seconds."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     """An answer that waits since a monotonic moment; `tried`: it was sent, and may have counted without a reply."""
@@ -76,18 +40,6 @@ class _Waiting:
     since: float
     answer: Answer
     tried: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Standing:
-    """A target as people see it: its circuit, what that is now, and what its last answers were."""
-
-    target: Target
-    policy: Policy
-    circuit: Circuit
-    state: State
-    until: float | None
-    log: Log
 
 
 class Switchboard:
@@ -103,7 +55,7 @@ class Switchboard:
         store: Store,
         routes: Sequence[Route],
         policies: Mapping[str, Policy],
-        listeners: Listeners = Listeners(),  # it is frozen
+        listeners: Listeners = NOBODY,
         network: Network | None = None,
     ) -> None:
         self._store = store
@@ -496,9 +448,3 @@ def _tell(listeners: Iterable[Callable[..., None]], *what: object) -> None:
             listener(*what)
         except Exception:  # noqa: BLE001 # whatever a listener does wrong
             _log.exception("a listener failed")
-
-
-def newest(log: Log) -> Entry | None:
-    """The entry of a log that counted last; None where nothing has."""
-    entries = [*log.probes, *log.reports]
-    return max(entries, key=lambda entry: entry.at, default=None)

@@ -1,0 +1,16 @@
+"""Joins judging, deciding and routing to a store: report, route, hold, snapshot."""
+
+from breaker.switchboard.board import MAX_WAITING, REFRESH_S, STALE_AFTER_S, Switchboard
+from breaker.switchboard.words import Judged, Listeners, Network, Standing, newest
+
+__all__ = [
+    "MAX_WAITING",
+    "REFRESH_S",
+    "STALE_AFTER_S",
+    "Judged",
+    "Listeners",
+    "Network",
+    "Standing",
+    "Switchboard",
+    "newest",
+]

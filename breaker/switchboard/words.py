@@ -1,0 +1,69 @@
+"""What the switchboard tells, and whom it asks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from breaker.answer import Answer
+from breaker.circuit import Circuit, Move, State
+from breaker.log import Entry, Log
+from breaker.policy import Policy
+from breaker.store.contract import Reading
+from breaker.target import Target
+from breaker.verdict import Judgement
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """An answer on its way through the switchboard; `move` is what it caused here, None for nothing."""
+
+    answer: Answer
+    judgement: Judgement
+    reading: Reading
+    move: Move | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Whom the switchboard tells: `judged` of each answer that counted, `moved` of each circuit that moved here."""
+
+    judged: tuple[Callable[[Judged], None], ...] = ()
+    moved: tuple[Callable[[str, Move], None], ...] = ()
+
+
+NOBODY = Listeners()
+
+
+class Network(Protocol):
+    """Knows whether our own network is down, which no target is to blame for."""
+
+    @property
+    def suspect_since(self) -> float | None:
+        """Since when (monotonic) it has been down; None while it isn't."""
+        ...
+
+    async def down(self, target: str) -> bool:
+        """Whether it is down, now that something asked of a target has broken off; answers within seconds."""
+        ...
+
+    def was_down(self, seconds: float) -> bool:
+        """Whether it has been down at any time within so many seconds."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """A target as people see it: its circuit, what that is now, and what its last answers were."""
+
+    target: Target
+    policy: Policy
+    circuit: Circuit
+    state: State
+    until: float | None
+    log: Log
+
+
+def newest(log: Log) -> Entry | None:
+    """The entry of a log that counted last; None where nothing has."""
+    entries = [*log.probes, *log.reports]
+    return max(entries, key=lambda entry: entry.at, default=None)
