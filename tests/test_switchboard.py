@@ -65,14 +65,16 @@ async def test_another_replica_hears_of_a_move_at_once(store: RedisStore, store_
     other_store = RedisStore.from_url(store_url, limit_s=5)
     here, there = board_over(store), board_over(other_store)
     await there.refresh()
+    woken = asyncio.Event()
+    there.watch(lambda _: woken.set())
     following = asyncio.create_task(there.follow())
     try:
         async with asyncio.timeout(5):
             while there.route().role is not Role.BACKUP:
-                there.woken.clear()
+                woken.clear()
                 await here.hold(FIRST.name, opened=True, who="ann", why="deploy", for_s=60)
                 try:
-                    await asyncio.wait_for(there.woken.wait(), 0.1)
+                    await asyncio.wait_for(woken.wait(), 0.1)
                 except TimeoutError:  # it wasn't subscribed yet
                     continue
     finally:

@@ -201,10 +201,10 @@ async def test_an_announcement_that_comes_late_takes_nothing_back(own: StoreServ
     marked = Circuit(epoch="e", generation=1)
     with own.raw() as raw:
         async with asyncio.timeout(PATIENT_S):
-            while board._circuits.get(SECOND.name) != marked:
+            while board._snapshot.circuits.get(SECOND.name) != marked:
                 raw.publish(CHANNEL, codec.write_announcement(FIRST.name, move.circuit))
                 raw.publish(CHANNEL, codec.write_announcement(SECOND.name, marked))
                 await asyncio.sleep(0.01)
     following.cancel()
 
-    assert board._circuits[FIRST.name] == released.circuit
+    assert board._snapshot.circuits[FIRST.name] == released.circuit

@@ -1,7 +1,9 @@
 """Joins judging, deciding and routing to a store: report, route, hold, snapshot."""
 
-from breaker.switchboard.board import MAX_WAITING, REFRESH_S, STALE_AFTER_S, Switchboard
-from breaker.switchboard.words import Judged, Listeners, Network, Standing, newest
+from breaker.switchboard.board import MAX_WAITING, REFRESH_S, Switchboard
+from breaker.switchboard.listeners import Judged, Listeners
+from breaker.switchboard.snapshot import STALE_AFTER_S
+from breaker.switchboard.words import Network, Standing, newest
 
 __all__ = [
     "MAX_WAITING",

@@ -1,37 +1,12 @@
 """What the switchboard tells, and whom it asks."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from breaker.answer import Answer
-from breaker.circuit import Circuit, Move, State
+from breaker.circuit import Circuit, State
 from breaker.log import Entry, Log
 from breaker.policy import Policy
-from breaker.store.contract import Reading
 from breaker.target import Target
-from breaker.verdict import Judgement
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """An answer on its way through the switchboard; `move` is what it caused here, None for nothing."""
-
-    answer: Answer
-    judgement: Judgement
-    reading: Reading
-    move: Move | None
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """Whom the switchboard tells: `judged` of each answer that counted, `moved` of each circuit that moved here."""
-
-    judged: tuple[Callable[[Judged], None], ...] = ()
-    moved: tuple[Callable[[str, Move], None], ...] = ()
-
-
-NOBODY = Listeners()
 
 
 class Network(Protocol):

@@ -14,7 +14,7 @@ def asking(app: object) -> httpx.AsyncClient:
 
 
 async def test_a_process_that_answers_lives_whatever_else_is_wrong(switchboard: Switchboard) -> None:
-    switchboard._read_at = None
+    switchboard._snapshot._read_at = None
     async with asking(create_app(switchboard, access=Access(), ready=lambda: ["no monitor"])) as door:
         assert (await door.get("/livez")).json() == {"alive": True}
 
@@ -26,7 +26,7 @@ async def test_a_fresh_snapshot_is_ready(door: httpx.AsyncClient) -> None:
 
 
 async def test_all_reasons_not_to_be_ready_are_said(switchboard: Switchboard) -> None:
-    switchboard._read_at = None
+    switchboard._snapshot._read_at = None
     async with asking(create_app(switchboard, access=Access(), ready=lambda: ["no monitor"])) as door:
         answer = await door.get("/readyz")
 
@@ -36,8 +36,8 @@ async def test_all_reasons_not_to_be_ready_are_said(switchboard: Switchboard) ->
 
 
 async def test_an_old_snapshot_is_not_ready(switchboard: Switchboard, door: httpx.AsyncClient) -> None:
-    assert switchboard._read_at is not None
-    switchboard._read_at -= 12.3
+    assert switchboard._snapshot._read_at is not None
+    switchboard._snapshot._read_at -= 12.3
 
     answer = await door.get("/readyz")
 

@@ -57,7 +57,7 @@ async def test_targets_are_shown_while_the_store_is_gone(door: httpx.AsyncClient
 
 
 async def test_what_was_never_read_is_called_stale(door: httpx.AsyncClient, switchboard: Switchboard) -> None:
-    switchboard._read_at = None
+    switchboard._snapshot._read_at = None
 
     said = (await door.get("/targets")).json()
 

@@ -134,7 +134,7 @@ async def test_the_clocks_of_replicas_decide_nothing(server: StoreServer) -> Non
         boards = [board_over(one) for one in stores]
         await asyncio.gather(*(board.refresh() for board in boards))
         for board, step_s in zip(boards, (-300.0, 0.0, 300.0), strict=True):
-            board._offset_s += step_s  # what a replica believes of the time
+            board._snapshot._offset_s += step_s  # what a replica believes of the time
         with server.raw() as raw:
             before = raw.time()[0]
             for number, board in enumerate(boards):
@@ -261,7 +261,7 @@ async def test_another_replica_knows_of_a_move_at_once_and_within_a_second_witho
             await tripped(here)
             async with asyncio.timeout(5):
                 name, circuit = await first
-        listens._take(name, circuit)
+        listens._mover.take(name, circuit)
         assert listens.route().role is Role.BACKUP
         assert reads.route().role is Role.PRIMARY
         await reads.refresh()
@@ -341,9 +341,9 @@ async def test_a_restart_of_every_replica_moves_no_hold(server: StoreServer) -> 
 
 def pass_time(board: Switchboard, seconds: float) -> None:
     """Let a replica believe that so much time has gone by since its last read."""
-    assert board._read_at is not None
-    board._read_at -= seconds
-    board._offset_s += seconds
+    assert board._snapshot._read_at is not None
+    board._snapshot._read_at -= seconds
+    board._snapshot._offset_s += seconds
 
 
 async def answering(board: Switchboard) -> None:

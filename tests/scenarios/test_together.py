@@ -176,7 +176,7 @@ def test_news_that_comes_in_the_wrong_order_leaves_the_newest(store: RedisStore)
         random.Random(turn).shuffle(shuffled)
         board = board_over(store)
         for one in shuffled:
-            board._take(FIRST.name, one)
+            board._mover.take(FIRST.name, one)
         assert board.standing(FIRST.name).circuit == told[-1]
 
 
@@ -189,8 +189,8 @@ async def test_page_route_and_metric_never_disagree_on_what_a_circuit_is(store: 
     metrics.watch(board)
     held = circuits.hold(opened_at(0.0), START, opened=False, who="ann", why="test", until=START + 300.0).circuit
     for circuit, at in itertools.product((Circuit(), opened_at(0.0), held), (0.0, 299.9, 300.0, 599.9, 600.0, 700.0)):
-        board._circuits[FIRST.name] = circuit
-        board._offset_s += START + at + 0.01 - board.now()
+        board._snapshot.circuits[FIRST.name] = circuit
+        board._snapshot._offset_s += START + at + 0.01 - board.now()
         said = circuits.state(circuit, board.now())
         standing, decision = board.standing(FIRST.name), board.route()
         assert standing.state is said

@@ -109,11 +109,11 @@ class Worker:
 
     def shift(self, by_s: float) -> None:
         """The store's clock is set: what is known of its times moves as well."""
-        board = self.board
-        for name, circuit in board._circuits.items():
-            board._circuits[name] = shifted_circuit(circuit, by_s)
-        for name, log in board._logs.items():
-            board._logs[name] = replace(log, usual=shifted_usual(log.usual, by_s))
+        known = self.board._snapshot
+        for name, circuit in known.circuits.items():
+            known.circuits[name] = shifted_circuit(circuit, by_s)
+        for name, log in known.logs.items():
+            known.logs[name] = replace(log, usual=shifted_usual(log.usual, by_s))
 
     def known(self) -> Words:
         """What is known here, and what listeners were told."""

@@ -1,0 +1,42 @@
+"""Whom the switchboard tells of answers and moves."""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from breaker.answer import Answer
+from breaker.circuit import Move
+from breaker.store.contract import Reading
+from breaker.verdict import Judgement
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """An answer on its way through the switchboard; `move` is what it caused here, None for nothing."""
+
+    answer: Answer
+    judgement: Judgement
+    reading: Reading
+    move: Move | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Whom the switchboard tells: `judged` of each answer that counted, `moved` of each circuit that moved here."""
+
+    judged: tuple[Callable[[Judged], None], ...] = ()
+    moved: tuple[Callable[[str, Move], None], ...] = ()
+
+
+NOBODY = Listeners()
+
+
+def tell(listeners: Iterable[Callable[..., None]], *what: object) -> None:
+    """Tell each listener; a fault in one concerns neither the others nor the answer."""
+    for listener in listeners:
+        try:
+            listener(*what)
+        except Exception:  # noqa: BLE001 # whatever a listener does wrong
+            _log.exception("a listener failed")

@@ -1,0 +1,58 @@
+"""What one process knows of all targets: their circuits, their last answers, and the store's time."""
+
+from dataclasses import replace
+
+from breaker.circuit import Circuit
+from breaker.log import Log
+from breaker.store.contract import Reading
+from breaker.usual import UNKNOWN
+
+# A snapshot older than this is served as stale.
+STALE_AFTER_S = 2.5
+
+
+class Snapshot:
+    """The circuits as they were last read or heard of, the newest of each, and the store's time.
+
+    Every `at` is a moment of our own monotonic clock.
+    """
+
+    def __init__(self) -> None:
+        self.circuits: dict[str, Circuit] = {}
+        self.logs: dict[str, Log] = {}
+        self._offset_s = 0.0  # the store's clock minus our own
+        self._read_at: float | None = None
+
+    def now(self, at: float) -> float | None:
+        """The store's time as far as it is known here; None before the first read."""
+        return None if self._read_at is None else at + self._offset_s
+
+    def age_s(self, at: float) -> float | None:
+        """How old all this is; None before the first read."""
+        return None if self._read_at is None else at - self._read_at
+
+    def stale(self, at: float) -> bool:
+        """Whether the store hasn't answered lately."""
+        age = self.age_s(at)
+        return age is None or age > STALE_AFTER_S
+
+    def was_read(self, began: float, ended: float, now: float) -> None:
+        """All circuits have been read between two moments, when the store's time was `now`."""
+        self._offset_s = now - began
+        self._read_at = ended
+
+    def news(self, name: str, circuit: Circuit) -> bool:
+        """Whether a circuit that was announced is newer than what is known."""
+        known = self.circuits.get(name)
+        return known is None or known.epoch != circuit.epoch or known.generation < circuit.generation
+
+    def differs(self, name: str, circuit: Circuit) -> bool:
+        """Whether a circuit that was read is another than the known one."""
+        known = self.circuits.get(name)
+        return known is None or (known.epoch, known.generation) != (circuit.epoch, circuit.generation)
+
+    def remembered(self, target: str, reading: Reading) -> Reading:
+        """The reading, with the usual speed that is known here where the store has lost it."""
+        known = self.logs.get(target, Log()).usual
+        lost = reading.log.usual == UNKNOWN != known
+        return replace(reading, log=replace(reading.log, usual=known)) if lost else reading
