@@ -1,15 +1,13 @@
 """The store on a Redis or Valkey server."""
 
-import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
 
-from redis.asyncio import Redis
-from redis.asyncio.client import Pipeline, PubSub
+from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
 from breaker.answer import Answer
@@ -17,11 +15,12 @@ from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.log import Entry, Log, Weight
 from breaker.store import codec
+from breaker.store.call import Call, command
 from breaker.store.claim import Grant, Wish
 from breaker.store.contract import Reading
 from breaker.store.limit import within
-from breaker.store.pool import Pool, place_of
-from breaker.store.script import APPLY, CLAIM, RECORD, TAKE, UNCLAIM
+from breaker.store.script import APPLY, CLAIM, RECORD, SPEND, TAKE, UNCLAIM
+from breaker.store.servers import Servers, servers_at
 from breaker.store.trouble import translated
 from breaker.usual import Usual
 from breaker.usual import read as read_usual
@@ -34,37 +33,29 @@ _Reply = tuple[int, str, list[str], list[str], list[str], list[str], str | None]
 
 CHANNEL = "firstbyte:moves"
 LIMIT_S = 0.1
-# Calls under way at one time; further ones queue here. More wouldn't be quicker: they'd share our one processor, and
-# each would spend its limit on the others' work.
-_CALLS = 8
-# Further connections, for those that follow the announcements.
-_LISTENERS = 4
+# The time of the server that has this key's place is the store's, where one time is told for all circuits.
+_CLOCK = "firstbyte:clock"
 _GARBAGE_S = 30 * 86_400
 _SPEND_KEPT_S = 3 * 86_400
 
 
 class RedisStore:
-    """The store on a Redis or Valkey server, with a limit of its own on every call.
+    """The store on Redis or Valkey, with a limit of its own on every call.
 
     The limit counts from the moment when a call is sent, connecting included; there are no retries. Calls beyond
     eight at one time queue; when the server gives no answer to one, those that queue behind it fail with it.
     """
 
-    def __init__(self, pool: Pool, place: str, limit_s: float) -> None:
-        self._pool = pool
-        self._server = Redis(connection_pool=pool)
+    def __init__(self, servers: Servers, limit_s: float) -> None:
+        self._servers = servers
         self._limit_s = limit_s
-        self._calls = asyncio.Semaphore(_CALLS)
-        self._failures = 0
-        self._last_failure = ""
         self._told: set[str] = set()
-        self.place = place  # where the server is, as an error may show it
+        self.place = servers.place  # where it is, as an error may show it
 
     @classmethod
     def from_url(cls, url: str, *, limit_s: float = LIMIT_S) -> Self:
         """The store at a redis://, rediss:// or unix:// URL; connects with the first call. StoreError for a bad URL."""
-        pool = Pool.at(url, connections=_CALLS + _LISTENERS, limit_s=limit_s)
-        return cls(pool, place_of(url), limit_s)
+        return cls(servers_at(url, limit_s), limit_s)
 
     # The contract
 
@@ -81,7 +72,7 @@ class RedisStore:
             round(max(0.0, answer.began_ago_s - answer.seconds) * 1e6),
         )
         keys = _keys(answer.target, "circuit", "probes", "reports", "ids", "bins", "usual")
-        reply = await self._ask(lambda: RECORD.run(self._server, keys, args))
+        reply = await self._ask(RECORD.call(keys, args))
         counted, now, circuit, probes, reports, bins, usual = cast("_Reply", reply)
         return Reading(
             circuit=codec.read_circuit(circuit),
@@ -93,19 +84,18 @@ class RedisStore:
     async def learn(self, target: str, usual: Usual) -> None:
         """Keep what is now a target's usual speed."""
         (key,) = _keys(target, "usual")
-        await self._ask(lambda: self._server.set(key, write_usual(usual), ex=_GARBAGE_S))
+        await self._ask(command("SET", key, write_usual(usual), "EX", _GARBAGE_S))
 
     async def look(self, target: str) -> Reading:
         """What is known of a target; writes nothing."""
         circuit_key, *lists, usual_key = _keys(target, "circuit", "probes", "reports", "bins", "usual")
-        # No transaction: a server without memory refuses any, and a move judged on halves is refused by its generation.
-        pipe = self._server.pipeline(transaction=False)
-        pipe.hmget(circuit_key, *codec.CIRCUIT_FIELDS)
-        for key in lists:
-            pipe.lrange(key, 0, -1)
-        pipe.get(usual_key)
-        pipe.time()
-        circuit, probes, reports, bins, usual, time = await self._ask(pipe.execute)
+        calls = [
+            command("HMGET", circuit_key, *codec.CIRCUIT_FIELDS),
+            *(command("LRANGE", key, 0, -1) for key in lists),
+            command("GET", usual_key),
+            _time_of(circuit_key),
+        ]
+        circuit, probes, reports, bins, usual, time = map(_answered, await self._servers.send(calls))
         log, now = self._read_log(probes, reports, bins, usual), _seconds(time)
         found = codec.read_circuit(circuit)
         return Reading(circuit=found, log=log, now=now) if found.epoch else _lost(log, now)
@@ -122,42 +112,41 @@ class RedisStore:
             codec.write_announcement(target, made.circuit),
             *(text for pair in codec.write_circuit(made.circuit).items() for text in pair),
         )
-        won = await self._ask(lambda: APPLY.run(self._server, _keys(target, "circuit", "moves"), args))
+        won = await self._ask(APPLY.call(_keys(target, "circuit", "moves"), args))
         return made if won else None
 
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
         """All circuits in one round trip, and the store's time."""
-        pipe = self._server.pipeline(transaction=False)
-        for target in targets:
-            pipe.hmget(*_keys(target, "circuit"), *codec.CIRCUIT_FIELDS)
-        pipe.time()
-        *found, time = await self._ask(lambda: self._each(pipe))
-        whole = {
-            name: fields for name, fields in zip(targets, found, strict=True) if not isinstance(fields, RedisError)
-        }
+        keys = [key for target in targets for key in _keys(target, "circuit")]
+        calls = [command("HMGET", key, *codec.CIRCUIT_FIELDS) for key in keys]
+        *found, time = await self._servers.send([*calls, _time_of(_CLOCK)])
+        for said in (time, *found):
+            if isinstance(said, StoreGoneError):
+                raise said
+        whole = {name: said for name, said in zip(targets, found, strict=True) if not isinstance(said, StoreError)}
         if len(whole) < len(targets):
             self._tell_once("%d of %d circuits lie under keys of another kind", len(targets) - len(whole), len(targets))
-        return {name: codec.read_circuit(fields) for name, fields in whole.items()}, _seconds(time)
+        return {name: codec.read_circuit(fields) for name, fields in whole.items()}, _seconds(_answered(time))
 
     async def moves(self, target: str, limit: int) -> list[Move]:
         """The newest moves of a target, newest first."""
         if limit < 1:
             return []
         (key,) = _keys(target, "moves")
-        found = await self._ask(lambda: cast("Awaitable[list[str]]", self._server.lrange(key, 0, limit - 1)))
+        found = await self._ask(command("LRANGE", key, 0, limit - 1))
         return self._readable([codec.read_move(text) for text in found])
 
     async def claim(self, target: str, holder: str, for_s: float) -> bool:
         """Take the one claim on a target, or renew it; False while another holder has it."""
         args = (holder, max(1, round(for_s * 1000)))
-        return bool(await self._ask(lambda: CLAIM.run(self._server, _keys(target, "claim"), args)))
+        return bool(await self._ask(CLAIM.call(_keys(target, "claim"), args)))
 
     async def take(self, target: str, holder: str, for_s: float, wish: Wish) -> Grant:
         """Take the claim on a target for a probe, unless another has it or has made the probe needless."""
         args = (holder, max(1, round(for_s * 1000)), wish.need.value, f"{wish.since:.6f}", f"{wish.within_s:.6f}")
         given, busy_ms, age = cast(
             "tuple[int, int, str]",
-            await self._ask(lambda: TAKE.run(self._server, _keys(target, "claim", "probed"), args)),
+            await self._ask(TAKE.call(_keys(target, "claim", "probed"), args)),
         )
         return Grant(
             given=given == 1,
@@ -170,15 +159,16 @@ class RedisStore:
         # Whose clock is a little ahead takes its turn before it is due, and has taken it all the same.
         up_to = max(told.since, told.covers) if told else 0.0
         args = (holder, told.need.value if told else "", f"{up_to:.6f}")
-        await self._ask(lambda: UNCLAIM.run(self._server, _keys(target, "claim", "probed"), args))
+        await self._ask(UNCLAIM.call(_keys(target, "claim", "probed"), args))
 
     async def announcements(self) -> AsyncGenerator[tuple[str, Circuit]]:
         """Circuits as they move. Raises StoreGoneError when the connection breaks; a frozen server stays unnoticed."""
-        ears = self._server.pubsub()
+        line = await self._servers.any()
+        ears = line.server.pubsub()
         try:
-            await self._ask(lambda: _subscribe(ears))
+            await line.ask(lambda: _subscribe(ears))
             while True:
-                said = await self._hear(ears)
+                said = await self._hear(ears, line.place)
                 if said is not None:
                     yield said
         finally:
@@ -191,56 +181,28 @@ class RedisStore:
     async def spend(self, provider: str, day: str, tokens: int, usd: float) -> tuple[int, float]:
         """Add to what a provider has cost on a day; gives the day's tokens and US dollars."""
         key = f"firstbyte:{{spend:{provider}}}:{day}"
-        pipe = self._server.pipeline(transaction=True)
-        pipe.hincrby(key, "tokens", tokens)
-        pipe.hincrbyfloat(key, "usd", usd)
-        pipe.expire(key, _SPEND_KEPT_S)
-        all_tokens, all_usd, _ = await self._ask(pipe.execute)
+        all_tokens, all_usd = await self._ask(SPEND.call([key], (tokens, repr(usd), _SPEND_KEPT_S)))
         return int(all_tokens), float(all_usd)
 
     async def ping(self) -> None:
         """Raise StoreGoneError if the server doesn't answer within the limit."""
-        await self._ask(self._server.ping)
+        line = await self._servers.any()
+        await line.ask(line.server.ping)
 
     async def close(self) -> None:
         """Close all connections; never waits for longer than the limit."""
-        with contextlib.suppress(RedisError, OSError, TimeoutError):
-            async with within(self._limit_s):
-                await self._pool.disconnect()
+        await self._servers.close()
 
     # Inside
 
-    async def _ask(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        failures = self._failures
-        async with self._calls:
-            if failures != self._failures:
-                raise StoreGoneError(self._last_failure)
-            try:
-                async with within(self._limit_s):
-                    return await work()
-            except (RedisError, OSError, TimeoutError) as error:
-                raise self._noted(error) from None
+    async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
+        return _answered(*await self._servers.send([call]))
 
-    async def _each(self, pipe: Pipeline) -> list[Any]:
-        """The replies; among them the errors that concern one command alone."""
-        replies: list[Any] = await pipe.execute(raise_on_error=False)
-        for said in [*(r for r in replies if _gone(r, self.place)), *replies[-1:]]:
-            if isinstance(said, RedisError):
-                raise said
-        return replies
-
-    def _noted(self, error: Exception) -> StoreError:
-        trouble = translated(error, self.place)
-        if isinstance(trouble, StoreGoneError):
-            self._failures += 1
-            self._last_failure = str(trouble)
-        return trouble
-
-    async def _hear(self, ears: PubSub) -> tuple[str, Circuit] | None:
+    async def _hear(self, ears: PubSub, place: str) -> tuple[str, Circuit] | None:
         try:
             message = await ears.get_message(timeout=None)
         except (RedisError, OSError) as error:
-            raise translated(error, self.place) from None
+            raise translated(error, place) from None
         return codec.read_announcement(message["data"]) if message and message["type"] == "message" else None
 
     def _read_log(self, probes: Sequence[str], reports: Sequence[str], bins: Sequence[str], usual: str | None) -> Log:
@@ -273,8 +235,16 @@ def _keys(target: str, *names: str) -> list[str]:
     return [f"firstbyte:{{{target}}}:{name}" for name in names]
 
 
-def _gone(said: object, place: str) -> bool:
-    return isinstance(said, RedisError) and isinstance(translated(said, place), StoreGoneError)
+def _answered(said: Any) -> Any:
+    """The reply, if it is one."""
+    if isinstance(said, StoreError):
+        raise said
+    return said
+
+
+def _time_of(key: str) -> Call:
+    """The time of the server that holds a key."""
+    return Call(key=key, words=("TIME",))
 
 
 def _lost(log: Log, now: float) -> Reading:

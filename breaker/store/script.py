@@ -4,8 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
 
-from redis.asyncio import Redis
-from redis.exceptions import NoScriptError
+from breaker.store.call import Call, Word
 
 
 class Script:
@@ -19,16 +18,10 @@ class Script:
         # The protocol's own name for a script, not a matter of security.
         self._digest = hashlib.sha1(self._text.encode(), usedforsecurity=False).hexdigest()
 
-    async def run(self, server: Redis, keys: Sequence[str], args: Sequence[str | int]) -> object:
-        """The script's reply; one round trip, or two where the server has to be given the text again."""
-        try:
-            return await _send(server, "EVALSHA", self._digest, len(keys), *keys, *args)
-        except NoScriptError:
-            return await _send(server, "EVAL", self._text, len(keys), *keys, *args)
-
-
-async def _send(server: Redis, *words: str | int) -> object:
-    return await server.execute_command(*words)  # type: ignore[no-untyped-call] # redis-py leaves it untyped
+    def call(self, keys: Sequence[str], args: Sequence[Word]) -> Call:
+        """One run of it; all keys share one hash tag."""
+        rest = (len(keys), *keys, *args)
+        return Call(key=keys[0], words=("EVALSHA", self._digest, *rest), text=("EVAL", self._text, *rest))
 
 
 RECORD = Script("circuit", "record")
@@ -36,3 +29,4 @@ APPLY = Script("circuit", "apply")
 CLAIM = Script("claim")
 TAKE = Script("take")
 UNCLAIM = Script("unclaim")
+SPEND = Script("spend")

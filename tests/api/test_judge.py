@@ -87,7 +87,7 @@ async def test_nothing_of_an_exchange_stays(
 
 
 async def _held(store: RedisStore) -> set[bytes | str]:
-    return set(await store._server.keys("*"))
+    return set(await (await store._servers.any()).server.keys("*"))
 
 
 @pytest.mark.parametrize(

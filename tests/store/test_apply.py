@@ -202,5 +202,5 @@ async def test_announcements_leave_out_what_they_cannot_read(store: RedisStore, 
 async def subscribed(store: RedisStore) -> None:
     """Wait until the server knows of a subscriber."""
     async with asyncio.timeout(5):
-        while (await store._server.pubsub_numsub(CHANNEL))[0][1] == 0:  # noqa: ASYNC110 # the server sets no event of ours
+        while (await (await store._servers.any()).server.pubsub_numsub(CHANNEL))[0][1] == 0:  # noqa: ASYNC110 # the server sets no event of ours
             await asyncio.sleep(0.005)

@@ -1,0 +1,19 @@
+"""What is asked of a server: one command, with the key that says which server of many it concerns."""
+
+from dataclasses import dataclass
+
+Word = str | int | float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One command. `text` are the words for a server that doesn't know a script yet, None where there is no script."""
+
+    key: str
+    words: tuple[Word, ...]
+    text: tuple[Word, ...] | None = None
+
+
+def command(name: str, key: str, *args: Word) -> Call:
+    """A command whose first argument is its key."""
+    return Call(key=key, words=(name, key, *args))

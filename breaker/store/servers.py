@@ -1,0 +1,60 @@
+"""The servers behind a store's URL, however many they are."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from redis.exceptions import RedisError
+
+from breaker.errors import StoreError
+from breaker.store.call import Call
+from breaker.store.line import CALLS, LISTENERS, Line
+from breaker.store.pool import Pool, place_of
+from breaker.store.trouble import translated
+
+
+class Servers(Protocol):
+    """The servers behind a store's URL; `place` is where they are, as an error may show it."""
+
+    place: str
+
+    async def send(self, calls: Sequence[Call]) -> list[Any]:
+        """A reply to each call; a StoreError for each that failed, StoreGoneError where its server gave no answer."""
+        ...
+
+    async def any(self) -> Line:
+        """A server of them: for what concerns no key. Raises StoreGoneError where none is known."""
+        ...
+
+    async def close(self) -> None:
+        """Close all connections; never waits for longer than the limit."""
+        ...
+
+
+class Single:
+    """One server at a redis://, rediss:// or unix:// URL; connects with the first call."""
+
+    def __init__(self, url: str, limit_s: float) -> None:
+        pool = Pool.at(url, connections=CALLS + LISTENERS, limit_s=limit_s)
+        self.place = place_of(url)
+        self._line = Line(pool, self.place, limit_s)
+
+    async def send(self, calls: Sequence[Call]) -> list[Any]:
+        """A reply to each call; a StoreError for each that failed."""
+        try:
+            replies = await self._line.send(calls)
+        except StoreError as error:
+            return [error] * len(calls)
+        return [translated(said, self.place) if isinstance(said, RedisError) else said for said in replies]
+
+    async def any(self) -> Line:
+        """The one server."""
+        return self._line
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._line.close()
+
+
+def servers_at(url: str, limit_s: float) -> Servers:
+    """The servers at a URL. Raises StoreError for one that can't be used."""
+    return Single(url, limit_s)
