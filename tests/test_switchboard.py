@@ -221,7 +221,7 @@ async def test_an_answer_that_the_store_refuses_for_good_holds_up_no_other(own: 
 
     await board.refresh()
 
-    assert (board.waiting(), board.dropped) == (0, 2)
+    assert (board.waiting(), board.dropped()) == (0, 2)
     assert (entry := newest(board.standing(FIRST.name).log)) is not None
     assert entry.answer.id == "c"
 
@@ -246,7 +246,7 @@ async def test_more_answers_than_may_wait_push_out_the_oldest_and_are_counted(
     for i in range(MAX_WAITING + 5):
         await board.report(good(str(i), target=FIRST.name))
 
-    assert (board.waiting(), board.dropped) == (MAX_WAITING, 5)
+    assert (board.waiting(), board.dropped()) == (MAX_WAITING, 5)
 
 
 async def test_a_store_that_has_forgotten_everything_gets_open_circuits_back(

@@ -67,7 +67,7 @@ def _store(board: Switchboard) -> Iterable[Family]:
     up, waiting, dropped = names.STORE_UP.gauge_family(), names.WAITING.gauge_family(), names.DROPPED.counter_family()
     up.add_metric([], float(not board.stale()))
     waiting.add_metric([], board.waiting())
-    dropped.add_metric([], board.dropped)
+    dropped.add_metric([], board.dropped())
     suspect = names.SELF_SUSPECT.gauge_family()
     suspect.add_metric([], float(board.self_suspect_s() is not None))
     yield from (up, waiting, dropped, suspect)
