@@ -1,7 +1,6 @@
 """The way to one server: some connections, and a limit on every call."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
@@ -63,10 +62,8 @@ class Line:
                 raise trouble from None
 
     async def close(self) -> None:
-        """Close all connections, those in use too; never waits for longer than the limit."""
-        with contextlib.suppress(RedisError, OSError, TimeoutError):
-            async with within(self._limit_s):
-                await self._pool.disconnect()
+        """Close all connections, those in use too; waits for nobody, so that no stall and no cancelling leaves one."""
+        await self._pool.close_at_once()
 
     async def _replies(self, calls: Sequence[Call]) -> list[Any]:
         replies = await self._pipe([call.words for call in calls])

@@ -1,13 +1,14 @@
 """Connections that keep our limits: no retries, no waits of their own, one TLS context for all."""
 
-from typing import Self
+import contextlib
+from typing import Self, cast
 from urllib.parse import unquote, urlsplit
 
+from redis import exceptions
 from redis.asyncio import ConnectionPool, SSLConnection
 from redis.asyncio.connection import AbstractConnection, RedisSSLContext
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 from breaker.errors import StoreError
 
@@ -19,6 +20,7 @@ class Pool(ConnectionPool):
     """
 
     _tls: RedisSSLContext | None = None
+    _closed = False
 
     @classmethod
     def at(cls, url: str, *, connections: int, limit_s: float) -> Self:
@@ -40,7 +42,7 @@ class Pool(ConnectionPool):
         except (ValueError, TypeError, AttributeError):
             # The library's own words quote the URL, and a URL may hold a password.
             raise StoreError("the store's URL can't be read; it starts with redis://, rediss:// or unix://") from None
-        except (OSError, RedisError) as error:
+        except (OSError, exceptions.RedisError) as error:
             raise StoreError(f"the store's certificates can't be used: {getattr(error, 'strerror', error)}") from None
         return pool
 
@@ -50,6 +52,26 @@ class Pool(ConnectionPool):
         if isinstance(made, SSLConnection) and self._tls is not None:
             made.ssl_context = self._tls
         return made
+
+    async def get_connection(self, *args: object, **kwargs: object) -> AbstractConnection:
+        """A connection that is connected. Raises redis' ConnectionError once the pool is closed."""
+        if self._closed:
+            raise exceptions.ConnectionError("closed")
+        found = await super().get_connection(*args, **kwargs)  # type: ignore[no-untyped-call] # redis-py leaves it untyped
+        return cast("AbstractConnection", found)
+
+    async def release(self, connection: AbstractConnection) -> None:
+        """Take a connection back; one that was still connecting when the pool was closed is closed now."""
+        if self._closed:
+            await connection.disconnect(nowait=True)
+        await super().release(connection)
+
+    async def close_at_once(self) -> None:
+        """Close every connection, in use or not, for good, without waiting for the other side."""
+        self._closed = True
+        for made in (*self._available_connections, *self._in_use_connections):
+            with contextlib.suppress(exceptions.RedisError, OSError):
+                await made.disconnect(nowait=True)
 
     def prepare(self) -> None:
         """Read certificates, where there are any to be read. Raises OSError."""

@@ -190,7 +190,7 @@ class RedisStore:
         await line.ask(line.server.ping)
 
     async def close(self) -> None:
-        """Close all connections; never waits for longer than the limit."""
+        """Close all connections; waits for nobody."""
         await self._servers.close()
 
     # Inside

@@ -26,7 +26,7 @@ class Servers(Protocol):
         ...
 
     async def close(self) -> None:
-        """Close all connections; never waits for longer than the limit."""
+        """Close all connections; waits for nobody."""
         ...
 
 

@@ -339,3 +339,28 @@ async def over_tls(server: StoreServer) -> AsyncIterator[int]:
     async with listening:
         yield listening.sockets[0].getsockname()[1]
     await asyncio.gather(*serving)
+
+
+async def test_no_connection_outlives_a_close_in_the_middle_of_a_call(own: StoreServer) -> None:
+    """Whatever step of connecting or asking the close comes between."""
+    with own.raw() as raw:
+        before = len(raw.client_list())
+        stores = [RedisStore.from_url(own.url, limit_s=PATIENT_S) for _ in range(60)]
+        for steps, store in enumerate(stores):
+            asking = asyncio.create_task(store.ping())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await store.close()
+            await asyncio.wait([asking])
+
+        async with asyncio.timeout(PATIENT_S):
+            while len(raw.client_list()) > before:  # noqa: ASYNC110 # the server tells nobody
+                await asyncio.sleep(0.01)
+
+
+async def test_a_closed_store_makes_no_connection_anew(own: StoreServer) -> None:
+    async with connected(own.url) as store:
+        await store.close()
+
+        with pytest.raises(StoreGoneError, match="can't be reached"):
+            await store.ping()
