@@ -198,11 +198,11 @@ async def test_three_monitors_hear_of_reports_to_two_doors_and_confirm_each_once
             for number, url in enumerate(urls * 2):
                 await client.post(f"{url}/reports", json=answer(f"bad-{number}", good=False))
                 await client.post(f"{url}/reports", json=answer(f"good-{number}", good=True))
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(120):
                     asked = await simulator.until_asked("first/m", number + 2)
             await simulator.set("first/m", "http_error,status=500")
             await client.post(f"{urls[0]}/reports", json=answer("bad", good=False))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 told = [await decision(client, url) for url in urls]
                 while not all(one["role"] == "backup" for one in told):
                     await asyncio.sleep(0.05)

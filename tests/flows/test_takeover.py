@@ -53,7 +53,7 @@ async def monitors(simulator: Simulator, url: str, tmp_path: Path) -> AsyncItera
 
 async def until(store: RedisStore, met: Callable[[Reading], bool]) -> None:
     """Look into the store until a condition is met."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not met(await store.look(TARGET)):  # noqa: ASYNC110 # another process sets no event of ours
             await asyncio.sleep(0.02)
 
