@@ -47,25 +47,29 @@ def ahead_s(circuit: Circuit, now: float) -> float:
 
 
 def restored(known: Circuit, found: Circuit, now: float) -> Circuit | None:
-    """What to put into a store that has forgotten a circuit that is still open or held; None where nothing is lost.
+    """What to put into a store that has forgotten a circuit's last moves; None where nothing is lost.
 
     `found` is what the store says now. The old end stays: a loss never lengthens a hold. One that has moved more often
-    than is known here was put back by somebody who knew more, and has gone on since.
+    than is known here was put back by somebody who knew more, and has gone on since. Where both have moved, the later
+    move wins: so what a store brings back from before a circuit closed doesn't open it again, and answers from before
+    it closed don't either.
     """
     anew = found.epoch != known.epoch
     older = found.generation <= known.generation if anew else found.generation < known.generation
-    known = shifted(known, now)  # a store that takes another's place may have a clock further behind
-    forgotten = older and found.open_until is None and found.held is None
+    comparable = ahead_s(known, now) <= CLOCK_SLACK_S  # else a store has taken another's place, with a clock behind
+    known = shifted(known, now)
     held = known.held if known.held and now < known.held.until else None
     still_open = known.open_until is not None and now < known.open_until
-    if not forgotten or not (held or still_open):
+    later = comparable and known.moved_at > found.moved_at
+    forgotten = found.open_until is None and found.held is None and (held is not None or still_open)
+    if not older or not (later or forgotten):
         return None
+    automatic = known if later or still_open else found
     return replace(
-        found,
+        automatic,
+        epoch=found.epoch,
         generation=max(found.generation, known.generation) + 1,
-        cause=known.cause if still_open else found.cause,
-        moved_at=min(known.moved_at if still_open else max(known.moved_at, found.moved_at), now),
-        open_until=known.open_until if still_open else None,
-        held=held,
+        moved_at=min(automatic.moved_at, now),
+        held=held or found.held,
         hold_s=known.hold_s,
     )

@@ -38,7 +38,7 @@ class Cause(StrEnum):
     WAITED = "waited"  # closed because the time for which it was left alone is over
     HOLD_OVER = "hold_over"  # a hold by hand came to its end
     CLOCK = "clock"  # the store's clock was set back; times were set anew
-    RESTORED = "restored"  # the store had lost an open or held circuit; it was put back
+    RESTORED = "restored"  # the store had lost a circuit's last moves; they were put back
 
     @property
     def refusal(self) -> bool:

@@ -174,7 +174,7 @@ class Mover:
             before=circuits.state(found, now),
             after=circuits.state(back, now),
             cause=circuits.Cause.RESTORED,
-            why="the store had forgotten this circuit; put back with its old end",
+            why="the store had forgotten this circuit; put back as it was",
             circuit=back,
         )
         try:

@@ -313,6 +313,39 @@ def test_a_store_that_has_fallen_back_behind_a_move_gets_it_back() -> None:
     assert restored(OPEN, replace(OPEN, generation=3, open_until=None, cause=None, moved_at=0.0), 1200.0) is not None
 
 
+def test_a_half_open_circuit_is_put_back_half_open() -> None:
+    back = restored(OPEN, Circuit(), now=1700.0)
+
+    assert back is not None
+    assert state(back, 1700.0) is State.HALF_OPEN
+
+
+AGAIN = Circuit(epoch="e", generation=9, cause=Cause.RECOVERED, moved_at=1100.0)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(OPEN, id="brought back from before"),
+        pytest.param(replace(OPEN, epoch="d"), id="brought back from long before"),
+        pytest.param(Circuit(), id="empty"),
+    ],
+)
+def test_a_closed_circuit_is_closed_again_since_the_same_moment(found: Circuit) -> None:
+    """Else what came before it closed would open it once more."""
+    back = restored(AGAIN, found, now=1200.0)
+
+    assert back == replace(AGAIN, epoch=found.epoch, generation=10)
+
+
+def test_a_hold_by_hand_stays_over_a_circuit_that_is_put_back() -> None:
+    held = hold(Circuit(epoch="new"), 1150.0, opened=True, who="ann", why="deploy", until=1400.0).circuit
+
+    back = restored(AGAIN, held, now=1200.0)
+
+    assert back == replace(AGAIN, epoch="new", generation=10, held=held.held)
+
+
 def test_an_open_circuit_stays_open_no_longer_in_a_store_whose_clock_is_behind() -> None:
     back = restored(OPEN, Circuit(), now=500.0)
 
@@ -334,8 +367,9 @@ def test_a_forgotten_hold_by_hand_is_put_back() -> None:
         pytest.param(OPEN, replace(CLOSED, generation=9), 1200.0, id="it has moved on in the same epoch"),
         pytest.param(OPEN, replace(OPEN, epoch="new"), 1200.0, id="the store knows an open circuit of its own"),
         pytest.param(OPEN, Circuit(epoch="new", generation=6), 1200.0, id="somebody put it back, and it has moved on"),
-        pytest.param(OPEN, Circuit(), 1600.0, id="the hold is over"),
-        pytest.param(CLOSED, Circuit(), 1200.0, id="closed is nothing to put back"),
+        pytest.param(CLOSED, Circuit(), 1200.0, id="one that never moved is nothing to put back"),
+        pytest.param(AGAIN, replace(OPEN, moved_at=1150.0), 1200.0, id="it has opened since the store fell back"),
+        pytest.param(AGAIN, replace(OPEN, epoch="new", moved_at=900.0), 850.0, id="its clock is behind, so who knows"),
     ],
 )
 def test_nothing_is_put_back_where_nothing_is_lost(known: Circuit, found: Circuit, now: float) -> None:

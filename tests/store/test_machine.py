@@ -481,7 +481,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert move.after is circuits.state(after, move.at)
         if move.cause is Cause.RESTORED:
             assert before.open_until is None
-            assert before.held is None
+            assert before.held in (None, after.held)
             assert after.open_until is None or after.open_until <= self.ends_known(move)
         elif move.cause is Cause.MANUAL:
             righted = replace(before, generation=after.generation, epoch=after.epoch, held=after.held)
@@ -584,7 +584,7 @@ def test_several_processes_on_one_store_keep_every_rule(machine: type[StoreMachi
     moves = [one for one in REACHED.elements() if " -> " in one]
     reached = {part: sum(part in one for one in REACHED.elements()) for part in LEAST}
     causes = {one.rpartition(", ")[2] for one in moves} & OPENS
-    assert len(moves) >= 200
+    assert len(moves) >= 150
     assert len(causes) >= 4, REACHED
     assert not {part: count for part, count in reached.items() if count < LEAST[part]}, REACHED
 
