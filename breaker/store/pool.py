@@ -19,12 +19,15 @@ class Pool(ConnectionPool):
     Over TLS they share a context, which is made at once: reading a system's certificates takes longer than a call may.
     """
 
-    _tls: RedisSSLContext | None = None
+    tls: RedisSSLContext | None = None
     _closed = False
 
     @classmethod
-    def at(cls, url: str, *, connections: int, limit_s: float) -> Self:
-        """Connections to a redis://, rediss:// or unix:// URL. Raises StoreError for one that can't be used."""
+    def at(cls, url: str, *, connections: int, limit_s: float, like: "Pool | None" = None) -> Self:
+        """Connections to a redis://, rediss:// or unix:// URL. Raises StoreError for one that can't be used.
+
+        Those that are `like` others have read their certificates already.
+        """
         try:
             pool = cls.from_url(
                 url,
@@ -38,10 +41,10 @@ class Pool(ConnectionPool):
             )
             # The URL's options win over ours; this one must not.
             pool.max_connections = connections
-            pool.prepare()
+            pool.prepare(like)
         except (ValueError, TypeError, AttributeError):
             # The library's own words quote the URL, and a URL may hold a password.
-            raise StoreError("the store's URL can't be read; it starts with redis://, rediss:// or unix://") from None
+            raise StoreError("the store's URL can't be read, or an option behind its ? isn't known") from None
         except (OSError, exceptions.RedisError) as error:
             raise StoreError(f"the store's certificates can't be used: {getattr(error, 'strerror', error)}") from None
         return pool
@@ -49,8 +52,8 @@ class Pool(ConnectionPool):
     def make_connection(self) -> AbstractConnection:
         """A connection that isn't connected yet."""
         made: AbstractConnection = super().make_connection()  # type: ignore[no-untyped-call] # redis-py leaves it untyped
-        if isinstance(made, SSLConnection) and self._tls is not None:
-            made.ssl_context = self._tls
+        if isinstance(made, SSLConnection) and self.tls is not None:
+            made.ssl_context = self.tls
         return made
 
     async def get_connection(self, *args: object, **kwargs: object) -> AbstractConnection:
@@ -73,12 +76,15 @@ class Pool(ConnectionPool):
             with contextlib.suppress(exceptions.RedisError, OSError):
                 await made.disconnect(nowait=True)
 
-    def prepare(self) -> None:
+    def prepare(self, like: "Pool | None" = None) -> None:
         """Read certificates, where there are any to be read. Raises OSError."""
+        if like is not None:
+            self.tls = like.tls
+            return
         first = self.make_connection()
         if isinstance(first, SSLConnection):
             first.ssl_context.get()
-            self._tls = first.ssl_context
+            self.tls = first.ssl_context
 
 
 def place_of(url: str) -> str:

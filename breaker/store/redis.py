@@ -15,12 +15,13 @@ from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.log import Entry, Log, Weight
 from breaker.store import codec
+from breaker.store.behind import servers_at
 from breaker.store.call import Call, command
 from breaker.store.claim import Grant, Wish
 from breaker.store.contract import Reading
 from breaker.store.limit import within
 from breaker.store.script import APPLY, CLAIM, RECORD, SPEND, TAKE, UNCLAIM
-from breaker.store.servers import Servers, servers_at
+from breaker.store.servers import Servers
 from breaker.store.trouble import translated
 from breaker.usual import Usual
 from breaker.usual import read as read_usual
@@ -54,7 +55,7 @@ class RedisStore:
 
     @classmethod
     def from_url(cls, url: str, *, limit_s: float = LIMIT_S) -> Self:
-        """The store at a redis://, rediss:// or unix:// URL; connects with the first call. StoreError for a bad URL."""
+        """The store at a URL, see `behind.py`; connects with the first call. StoreError for one that can't be used."""
         return cls(servers_at(url, limit_s), limit_s)
 
     # The contract

@@ -1,11 +1,11 @@
-"""The servers behind a store's URL, however many they are."""
+"""What a store asks of the servers behind it, and the simplest case: one."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from redis.exceptions import RedisError
+from redis.exceptions import MovedError, RedisError
 
-from breaker.errors import StoreError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.store.call import Call
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool, place_of
@@ -40,11 +40,7 @@ class Single:
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         """A reply to each call; a StoreError for each that failed."""
-        try:
-            replies = await self._line.send(calls)
-        except StoreError as error:
-            return [error] * len(calls)
-        return [translated(said, self.place) if isinstance(said, RedisError) else said for said in replies]
+        return await answers(self._line, calls)
 
     async def any(self) -> Line:
         """The one server."""
@@ -55,6 +51,16 @@ class Single:
         await self._line.close()
 
 
-def servers_at(url: str, limit_s: float) -> Servers:
-    """The servers at a URL. Raises StoreError for one that can't be used."""
-    return Single(url, limit_s)
+async def answers(line: Line, calls: Sequence[Call], limit_s: float | None = None) -> list[Any]:
+    """One server's reply to each call; a StoreError for each that failed."""
+    try:
+        replies = await line.send(calls, limit_s=limit_s)
+    except StoreError as error:
+        return [error] * len(calls)
+    return [_plain(said, line.place) for said in replies]
+
+
+def _plain(said: Any, place: str) -> Any:
+    if isinstance(said, MovedError):
+        return StoreGoneError(f"the store at {place} is one node of a cluster; write its URL with redis+cluster://")
+    return translated(said, place) if isinstance(said, RedisError) else said

@@ -32,6 +32,7 @@ _BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (redis.ClusterDownError, _PASSING["CLUSTERDOWN"]),
     (redis.MasterDownError, _PASSING["MASTERDOWN"]),
     (redis.TryAgainError, _PASSING["TRYAGAIN"]),
+    (redis.AskError, _PASSING["TRYAGAIN"]),
     (redis.TimeoutError, "doesn't answer in time"),
     (TimeoutError, "doesn't answer in time"),
     (redis.ConnectionError, "can't be reached"),

@@ -19,6 +19,12 @@ PATIENT_S = 60.0
 FULL = 4_400
 
 
+@pytest.fixture
+def server(alone: StoreServer) -> StoreServer:
+    """A server that answers may be poured into."""
+    return alone
+
+
 def answer(number: int, targets: int) -> Answer:
     target, name = f"p/m{number % targets}", f"answer-{number:032d}"
     if number % 53 == 0:  # of every target, however many there are

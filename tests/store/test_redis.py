@@ -262,8 +262,8 @@ async def test_a_url_cannot_lift_the_limit(own: StoreServer) -> None:
             await store.ping()
 
 
-async def test_connections_over_tls_read_the_certificates_once(server: StoreServer) -> None:
-    async with over_tls(server) as port, connected(f"rediss://127.0.0.1:{port}?ssl_cert_reqs=none") as store:
+async def test_connections_over_tls_read_the_certificates_once(alone: StoreServer) -> None:
+    async with over_tls(alone) as port, connected(f"rediss://127.0.0.1:{port}?ssl_cert_reqs=none") as store:
         await asyncio.gather(*(store.look(TARGET) for _ in range(60)))
 
         made = [
@@ -274,8 +274,8 @@ async def test_connections_over_tls_read_the_certificates_once(server: StoreServ
     assert len({id(one.ssl_context) for one in made}) == 1
 
 
-async def test_a_certificate_that_nobody_signed_is_refused(server: StoreServer) -> None:
-    async with over_tls(server) as port, connected(f"rediss://127.0.0.1:{port}") as store:
+async def test_a_certificate_that_nobody_signed_is_refused(alone: StoreServer) -> None:
+    async with over_tls(alone) as port, connected(f"rediss://127.0.0.1:{port}") as store:
         with pytest.raises(StoreGoneError, match="certificate verify failed"):
             await store.ping()
 

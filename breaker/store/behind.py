@@ -1,0 +1,22 @@
+"""The servers behind a store's URL, however many they are."""
+
+from breaker.errors import StoreError
+from breaker.store.address import BadUrlError, Form, read
+from breaker.store.cluster import Cluster
+from breaker.store.sentinels import Sentinels
+from breaker.store.servers import Servers, Single
+
+
+def servers_at(url: str, limit_s: float) -> Servers:
+    """The servers at a URL, each call with this limit. Raises StoreError for a URL that can't be used."""
+    try:
+        address = read(url)
+    except BadUrlError as error:
+        raise StoreError(f"the store's URL {error.wrong}; {error.hint}") from None
+    if address is None:
+        return Single(url, limit_s)
+    match address.form:
+        case Form.SENTINEL:
+            return Sentinels(address, limit_s)
+        case Form.CLUSTER:
+            return Cluster(address, limit_s)

@@ -1,0 +1,201 @@
+"""A cluster: each call goes to the node that has its key's slot, and after it where the slot moves."""
+
+import asyncio
+import logging
+import random
+import time
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from redis.exceptions import (
+    AskError,
+    BusyLoadingError,
+    ClusterDownError,
+    MovedError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
+
+from breaker.errors import StoreError, StoreGoneError
+from breaker.store.address import Address, Host
+from breaker.store.call import Call
+from breaker.store.finder import Finder
+from breaker.store.line import CALLS, LISTENERS, Line
+from breaker.store.pool import Pool
+from breaker.store.slots import SLOTS, Range, read_ranges, slot_of
+from breaker.store.trouble import translated
+
+_log = logging.getLogger(__name__)
+
+# How often one call is sent on to another node.
+_HOPS = 5
+# A slot's keys move within milliseconds; where a call's keys are on both sides meanwhile, it is sent again.
+_MOVING_S = 0.01
+# Nodes that are asked at once where the slots are; of a large cluster not all.
+_ASKED = 8
+# How a server says that it is alone; it has no code of its own.
+_ALONE = "cluster support disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A call on its way: its place among the others, where it goes, and how often it was sent on."""
+
+    place: int
+    call: Call
+    host: Host
+    hops: int = 0
+    asking: bool = False
+
+
+class Cluster:
+    """All nodes of a cluster; connects with the first call.
+
+    Several nodes are asked at once where the slots are, and what most of them say holds, so that dead ones, and ones
+    that were cut off from the others, cost nothing.
+    """
+
+    def __init__(self, address: Address, limit_s: float) -> None:
+        self.place = address.place
+        self._address = address
+        self._limit_s = limit_s
+        self._pattern = Pool.at(address.url_of(address.hosts[0]), connections=1, limit_s=limit_s)
+        self._lines: dict[Host, Line] = {}
+        self._owners: list[Host | None] = [None] * SLOTS
+        self._primaries: tuple[Host, ...] = ()
+        self._why = f"the store at {self.place} hasn't been found yet"
+        self._finder = Finder(self._look)
+        self._closed = False
+
+    async def send(self, calls: Sequence[Call]) -> list[Any]:
+        """A reply to each call; a StoreError for each that failed."""
+        ends = time.monotonic() + self._limit_s
+        if not self._primaries:
+            await self._finder.wait(self._limit_s)
+        replies: list[Any] = [None] * len(calls)
+        steps = [step for place, call in enumerate(calls) if (step := self._first(place, call, replies))]
+        while steps:
+            await self._visit(steps, replies, ends)
+            steps = self._next(steps, replies, ends)
+            if any(step.hops == 0 for step in steps):
+                await asyncio.sleep(_MOVING_S)
+        return replies
+
+    async def any(self) -> Line:
+        """One of the nodes that have slots. Raises StoreGoneError where none is known."""
+        if not self._primaries:
+            await self._finder.wait(self._limit_s)
+        if not self._primaries:
+            raise StoreGoneError(self._why)
+        return self._line(random.choice(self._primaries))  # noqa: S311 # to spread listeners, no secret
+
+    async def close(self) -> None:
+        """Close all connections."""
+        self._closed = True
+        await self._finder.close()
+        await asyncio.gather(*(line.close() for line in self._lines.values()))
+
+    # The way of a call
+
+    def _first(self, place: int, call: Call, replies: list[Any]) -> _Step | None:
+        host = self._owners[slot_of(call.key)]
+        if host is None:
+            self._finder.begin()
+            replies[place] = StoreGoneError(self._why)
+            return None
+        return _Step(place, call, host)
+
+    async def _visit(self, steps: Collection[_Step], replies: list[Any], ends: float) -> None:
+        """Send each call to where it goes, those that go to the same node together."""
+        groups = defaultdict[tuple[Host, bool], list[_Step]](list)
+        for step in steps:
+            groups[step.host, step.asking].append(step)
+        await asyncio.gather(*(self._send(*to, group, replies, ends) for to, group in groups.items()))
+
+    async def _send(self, host: Host, asking: bool, steps: list[_Step], replies: list[Any], ends: float) -> None:
+        calls, limit_s = [step.call for step in steps], max(0.0, ends - time.monotonic())
+        try:
+            said = await self._line(host).send(calls, limit_s=limit_s, asking=asking)
+        except StoreError as error:
+            said = [error] * len(steps)
+        for step, reply in zip(steps, said, strict=True):
+            replies[step.place] = reply
+
+    def _next(self, steps: Collection[_Step], replies: list[Any], ends: float) -> list[_Step]:
+        """Where calls go on to; the others have their replies."""
+        onward = []
+        for step in steps:
+            reply = replies[step.place]
+            on = self._onward(step, reply)
+            if on is not None and time.monotonic() + _MOVING_S < ends:
+                onward.append(on)
+            elif isinstance(reply, RedisError):
+                replies[step.place] = translated(reply, self._address.place_of(step.host))
+        return onward
+
+    def _onward(self, step: _Step, reply: Any) -> _Step | None:
+        """The next step of a call, if there is one."""
+        if isinstance(reply, TryAgainError):
+            return _Step(step.place, step.call, self._owners[slot_of(step.call.key)] or step.host)
+        if isinstance(reply, AskError) and step.hops < _HOPS:
+            host = Host(reply.host or step.host.name, reply.port)
+            moved = isinstance(reply, MovedError)
+            if moved:
+                self._owners[reply.slot_id] = host
+                self._finder.begin()
+            return replace(step, host=host, hops=step.hops + 1, asking=not moved)
+        if _lost(reply):
+            self._finder.begin()
+        return None
+
+    # Where the slots are
+
+    async def _look(self) -> None:
+        known = random.sample(self._primaries, min(len(self._primaries), _ASKED))
+        hosts = dict.fromkeys([*known, *self._address.hosts])
+        said, refused = await self._finder.most([self._ask(host) for host in hosts])
+        if said:
+            await self._take(said.most_common(1)[0][0])
+        else:
+            self._why = f"no node of the store at {self.place} says where it is: {refused[0]}"
+
+    async def _ask(self, host: Host) -> tuple[Range, ...]:
+        line = self._line(host)
+        (reply,) = await line.send([Call(key="", words=("CLUSTER", "SLOTS"))])
+        if isinstance(reply, ResponseError) and _ALONE in str(reply):
+            raise StoreError(f"the server at {line.place} is no node of a cluster; write its URL with redis://")
+        if isinstance(reply, RedisError):
+            raise translated(reply, line.place)
+        return read_ranges(reply, host, line.place)
+
+    async def _take(self, ranges: tuple[Range, ...]) -> None:
+        owners: list[Host | None] = [None] * SLOTS
+        for one in ranges:
+            owners[one.first : one.last + 1] = [one.host] * (one.last + 1 - one.first)
+        primaries = tuple(dict.fromkeys(one.host for one in ranges))
+        self._why = f"no node of the store at {self.place} has the slot of this key"
+        if set(primaries) != set(self._primaries):
+            _log.info("the store at %s is at %s", self.place, ", ".join(map(str, primaries)))
+        self._owners, self._primaries = owners, primaries
+        # Those that listen there have to hear of it.
+        gone = [host for host in self._lines if host not in primaries]
+        await asyncio.gather(*(self._lines.pop(host).close() for host in gone))
+
+    def _line(self, host: Host) -> Line:
+        """The line to a node. Raises StoreGoneError for a new one once all are closed."""
+        if host not in self._lines:
+            if self._closed:
+                raise StoreGoneError(f"the store at {self.place} is closed")
+            url, connections = self._address.url_of(host), CALLS + LISTENERS
+            pool = Pool.at(url, connections=connections, limit_s=self._limit_s, like=self._pattern)
+            self._lines[host] = Line(pool, self._address.place_of(host), self._limit_s)
+        return self._lines[host]
+
+
+def _lost(reply: Any) -> bool:
+    """Whether a node gave no answer, or isn't what it was."""
+    return isinstance(reply, StoreGoneError | ClusterDownError | ReadOnlyError | BusyLoadingError)

@@ -1,0 +1,130 @@
+"""One server behind Sentinel: the master of a service, looked for again whenever it fails and once a second besides."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from redis.exceptions import RedisError, ResponseError
+
+from breaker.errors import StoreError, StoreGoneError
+from breaker.store.address import Address, Host
+from breaker.store.call import Call
+from breaker.store.finder import AGAIN_S, Finder
+from breaker.store.line import CALLS, LISTENERS, Line
+from breaker.store.pool import Pool
+from breaker.store.servers import answers
+from breaker.store.trouble import translated
+
+_log = logging.getLogger(__name__)
+
+# A master that was cut off from its sentinels but not from us goes on answering.
+_STEADY_S = 1.0
+# How a sentinel says that it has never heard of a service; it has no code of its own.
+_UNKNOWN = "No such master"
+
+
+class Known(NamedTuple):
+    """What a sentinel knows: a master, since a failover of this number."""
+
+    epoch: int
+    master: Host
+
+
+class Sentinels:
+    """The master of a service; connects with the first call.
+
+    All sentinels are asked at once, and the newest knowledge holds as soon as most agree, so that dead ones cost
+    nothing.
+    """
+
+    def __init__(self, address: Address, limit_s: float) -> None:
+        self.place = address.place
+        self._address = address
+        self._limit_s = limit_s
+        self._pattern = Pool.at(address.url_of(address.hosts[0]), connections=1, limit_s=limit_s)
+        self._sentinels = [self._sentinel(host) for host in address.hosts]
+        self._master: Host | None = None
+        self._line: Line | None = None
+        self._why = f"the store at {self.place} hasn't been found yet"
+        self._finder = Finder(self._look)
+
+    async def send(self, calls: Sequence[Call]) -> list[Any]:
+        """A reply to each call; a StoreError for each that failed."""
+        began = time.monotonic()
+        try:
+            line = await self.any()
+        except StoreGoneError as error:
+            return [error] * len(calls)
+        replies = await answers(line, calls, max(0.0, self._limit_s - (time.monotonic() - began)))
+        failed = any(isinstance(said, StoreGoneError) for said in replies)
+        self._finder.begin(unless_within_s=AGAIN_S if failed else _STEADY_S)
+        return replies
+
+    async def any(self) -> Line:
+        """The master. Raises StoreGoneError where none is known."""
+        if self._line is None:
+            await self._finder.wait(self._limit_s)
+        if self._line is None:
+            raise StoreGoneError(self._why)
+        return self._line
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._finder.close()
+        lines = [*self._sentinels, *([self._line] if self._line else [])]
+        await asyncio.gather(*(line.close() for line in lines))
+
+    async def _look(self) -> None:
+        known, refused = await self._finder.most([self._ask(line) for line in self._sentinels])
+        named = {one: count for one, count in known.items() if one is not None}
+        if named:
+            await self._take(newest(named))
+        elif known:
+            self._why = f"the sentinels of the store at {self.place} know no master named {self._address.service!r}"
+        else:
+            self._why = f"no sentinel of the store at {self.place} says where it is: {refused[0]}"
+
+    async def _ask(self, line: Line) -> Known | None:
+        """What a sentinel knows; None where it knows no master of that name."""
+        (reply,) = await line.send([Call(key="", words=("SENTINEL", "MASTER", self._address.service))])
+        if isinstance(reply, ResponseError) and _UNKNOWN in str(reply):
+            return None
+        if isinstance(reply, RedisError):
+            raise translated(reply, line.place)
+        return read_known(reply, line.place)
+
+    async def _take(self, master: Host) -> None:
+        if master == self._master:
+            return
+        pool = Pool.at(
+            self._address.url_of(master),
+            connections=CALLS + LISTENERS,
+            limit_s=self._limit_s,
+            like=self._pattern,
+        )
+        _log.info("the store at %s is at %s", self.place, master)
+        before, self._line = self._line, Line(pool, self._address.place_of(master), self._limit_s)
+        self._master = master
+        if before is not None:  # those that listen there have to hear of it
+            await before.close()
+
+    def _sentinel(self, host: Host) -> Line:
+        url = self._address.url_of_sentinel(host)
+        pool = Pool.at(url, connections=CALLS, limit_s=self._limit_s, like=self._pattern)
+        return Line(pool, f"{self._address.place_of(host)} (a sentinel)", self._limit_s)
+
+
+def read_known(reply: Any, place: str) -> Known:  # whatever a server says
+    """What a sentinel's reply tells. Raises StoreError for what isn't one's."""
+    try:
+        said = dict(zip(reply[::2], reply[1::2], strict=False))
+        return Known(int(said["config-epoch"]), Host(said["ip"], int(said["port"])))
+    except (KeyError, TypeError, ValueError):
+        raise StoreError(f"the server at {place} talks as no sentinel does") from None
+
+
+def newest(known: Mapping[Known, int]) -> Host:
+    """The master that the newest knowledge names; of the same age, what most say."""
+    return max(known, key=lambda one: (one.epoch, known[one])).master

@@ -1,0 +1,39 @@
+"""A cluster's slots: which one a key is in, and which node has which, as a node tells it."""
+
+from typing import Any, NamedTuple
+
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
+from breaker.errors import StoreError
+from breaker.store.address import Host
+
+SLOTS = REDIS_CLUSTER_HASH_SLOTS
+_NAMELESS = (None, "", "?")
+
+
+class Range(NamedTuple):
+    """Slots that one node has, with both ends."""
+
+    first: int
+    last: int
+    host: Host
+
+
+def slot_of(key: str) -> int:
+    """The slot that a key is in."""
+    slot: int = key_slot(key.encode())
+    return slot
+
+
+def read_ranges(reply: Any, asked: Host, place: str) -> tuple[Range, ...]:  # whatever a server says
+    """All ranges in the reply to CLUSTER SLOTS; a node without a name is the one asked. Raises StoreError."""
+    try:
+        found = [
+            Range(first, last, Host(owner[0] if owner[0] not in _NAMELESS else asked.name, owner[1]))
+            for first, last, owner, *_ in reply
+        ]
+        if all(0 <= one.first <= one.last < SLOTS for one in found):
+            return tuple(sorted(found))
+    except (TypeError, ValueError, IndexError):
+        pass
+    raise StoreError(f"the server at {place} talks as no node of a cluster does")
