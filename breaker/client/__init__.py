@@ -1,7 +1,20 @@
 """What an agent installs: route, report, and the means to look and to act by hand."""
 
-from breaker.client.door import Firstbyte
-from breaker.client.said import Decision
+from breaker.client.door import Door
+from breaker.client.firstbyte import AsyncFirstbyte, Fallback, Firstbyte, Spot
+from breaker.client.said import Decision, Source
 from breaker.errors import DoorAddressError, DoorError, DoorGoneError, DoorRefusedError
 
-__all__ = ["Decision", "DoorAddressError", "DoorError", "DoorGoneError", "DoorRefusedError", "Firstbyte"]
+__all__ = [
+    "AsyncFirstbyte",
+    "Decision",
+    "Door",
+    "DoorAddressError",
+    "DoorError",
+    "DoorGoneError",
+    "DoorRefusedError",
+    "Fallback",
+    "Firstbyte",
+    "Source",
+    "Spot",
+]

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import re
 import uuid
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
-
+from breaker.client.address import Address
+from breaker.client.http import httpx
 from breaker.client.said import Decision
-from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError
-
-DEFAULT_URL = "http://127.0.0.1:8642"
-_SENDABLE = re.compile(r"[\x20-\x7e]*")
-_HERE = ("127.0.0.1", "::1", "localhost")
+from breaker.errors import DoorGoneError, DoorRefusedError
 
 
-class Firstbyte:
-    """A connection to the service; use it as a context manager, or close it.
+class Door:
+    """The service, asked now and by the caller itself; use it as a context manager, or close it.
 
     Without `url` and `token`: what FIRSTBYTE_URL and FIRSTBYTE_TOKEN say, else the default address and no token.
     `timeout_s` bounds each phase of a request. Every method raises DoorGoneError where nothing answers in time and
@@ -27,27 +21,13 @@ class Firstbyte:
     """
 
     def __init__(self, url: str | None = None, *, token: str | None = None, timeout_s: float = 2.0) -> None:
-        self.url = (url or os.environ.get("FIRSTBYTE_URL") or DEFAULT_URL).rstrip("/")
-        token = token or os.environ.get("FIRSTBYTE_TOKEN", "").strip()
-        if not _SENDABLE.fullmatch(token):
-            raise DoorAddressError("the token has characters in it that can't be sent (not shown); see FIRSTBYTE_TOKEN")
-        try:
-            base = httpx.URL(self.url)
-            str(base.host).encode("idna")
-            if base.scheme not in ("http", "https") or not base.host:
-                raise ValueError(base.scheme)  # noqa: TRY301 # the message is the same for all of them
-        except (httpx.InvalidURL, ValueError):
-            raise DoorAddressError(f"{_bare(self.url)!r} is not an address; write it like {DEFAULT_URL}") from None
-        self._http = httpx.Client(
-            base_url=base,
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            timeout=timeout_s,
-            trust_env=base.host not in _HERE,  # a proxy knows nothing of this machine's loopback
-        )
+        self._address = Address.found(url, token)
+        self.url = self._address.url
+        self._http = httpx.Client(timeout=timeout_s, **self._address.options())
 
     def __repr__(self) -> str:
         """Without the token."""
-        return f"Firstbyte({_bare(self.url)!r})"
+        return f"Door({self._address.bare!r})"
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -107,10 +87,10 @@ class Firstbyte:
         try:
             response = self._http.request(method, path, **request)
         except httpx.TimeoutException:
-            said = f"{_bare(self.url)} doesn't answer in time; is the service overloaded or stopped?"
+            said = f"{self._address.bare} doesn't answer in time; is the service overloaded or stopped?"
             raise DoorGoneError(said) from None
         except httpx.RequestError as error:
-            said = f"nothing answers at {_bare(self.url)} ({error}); start it, or set FIRSTBYTE_URL"
+            said = f"nothing answers at {self._address.bare} ({error}); start it, or set FIRSTBYTE_URL"
             raise DoorGoneError(said) from None
         return self._read(response)
 
@@ -138,12 +118,7 @@ class Firstbyte:
         return said
 
     def _other(self, status: int) -> DoorRefusedError:
-        return DoorRefusedError(status, f"what answers at {_bare(self.url)} is not Firstbyte")
-
-
-def _bare(url: str) -> str:
-    """An address without the name and password that may stand before its host."""
-    return re.sub(r"//[^/?#]*@", "//", url)
+        return DoorRefusedError(status, f"what answers at {self._address.bare} is not Firstbyte")
 
 
 def _given(**values: object) -> dict[str, Any]:

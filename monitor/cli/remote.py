@@ -11,7 +11,7 @@ from typing import Any
 
 from breaker import __version__
 from breaker.circuit import OPENS, Cause, plain
-from breaker.client import Firstbyte
+from breaker.client import Door
 from breaker.errors import DoorRefusedError
 from monitor.cli.exits import BAD, GOOD, OutputError, UsageError
 
@@ -71,12 +71,12 @@ def seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def at_the_door(args: argparse.Namespace) -> Firstbyte:
+def at_the_door(args: argparse.Namespace) -> Door:
     """A connection to the service that the words name. Raises UsageError for words that can't be printed."""
     for name, value in vars(args).items():
         if isinstance(value, str) and not value.isprintable():
             raise UsageError(f"{name.replace('_', '-')} has characters in it that can't be printed")
-    return Firstbyte(args.url)
+    return Door(args.url)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
-from breaker.client import Decision, Firstbyte
+from breaker.client import Decision, Door
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError
 from breaker.policy import Policy
 from breaker.store.redis import RedisStore
@@ -84,10 +84,10 @@ def guarded(server: Server) -> Iterator[str]:
 
 
 def test_an_agent_asks_where_to_and_tells_how_it_went(url: str) -> None:
-    with Firstbyte(url) as firstbyte:
-        before = firstbyte.route("coder")
-        verdicts = [firstbyte.report(**failed(name)) for name in "ab"]
-        after = firstbyte.route("coder")
+    with Door(url) as door:
+        before = door.route("coder")
+        verdicts = [door.report(**failed(name)) for name in "ab"]
+        after = door.route("coder")
 
     assert (before.target, before.role, before.reason, before.until_s) == (PRIMARY.name, "primary", "healthy", None)
     assert verdicts == ["http_error", "http_error"]
@@ -99,22 +99,22 @@ def test_an_agent_asks_where_to_and_tells_how_it_went(url: str) -> None:
 
 def test_an_id_is_made_where_none_is_given(url: str) -> None:
     facts = {name: value for name, value in failed("x").items() if name != "id"}
-    with Firstbyte(url) as firstbyte:
+    with Door(url) as door:
         for _ in range(2):
-            firstbyte.report(**facts)
+            door.report(**facts)
 
-        assert firstbyte.route("coder").role == "backup"
+        assert door.route("coder").role == "backup"
 
 
 def test_people_look_and_act_by_hand(url: str) -> None:
-    with Firstbyte(url) as firstbyte:
-        firstbyte.report(**good("a"))
-        opened = firstbyte.hold_open(PRIMARY.name, who="anna", why="new plan", for_s=60)
-        closed = firstbyte.hold_closed(PRIMARY.name, who="anna", why="new plan")
-        released = firstbyte.release(PRIMARY.name, who="anna", why="new plan")
-        targets = firstbyte.targets()
-        one = firstbyte.targets(PRIMARY.name)
-        moves = firstbyte.moves(PRIMARY.name, limit=2)
+    with Door(url) as door:
+        door.report(**good("a"))
+        opened = door.hold_open(PRIMARY.name, who="anna", why="new plan", for_s=60)
+        closed = door.hold_closed(PRIMARY.name, who="anna", why="new plan")
+        released = door.release(PRIMARY.name, who="anna", why="new plan")
+        targets = door.targets()
+        one = door.targets(PRIMARY.name)
+        moves = door.moves(PRIMARY.name, limit=2)
 
     assert [said["state"] for said in (opened, closed, released)] == ["held-open", "held-closed", "closed"]
     assert 55 < opened["until_s"] <= 60
@@ -125,10 +125,10 @@ def test_people_look_and_act_by_hand(url: str) -> None:
 
 def test_a_token_comes_from_the_caller_or_the_environment(guarded: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRSTBYTE_URL", f"{guarded}/")
-    with Firstbyte() as stranger, pytest.raises(DoorRefusedError, match="valid token") as refusal:
+    with Door() as stranger, pytest.raises(DoorRefusedError, match="valid token") as refusal:
         stranger.report(**good("a"))
     monkeypatch.setenv("FIRSTBYTE_TOKEN", "agent-secret\n")
-    with Firstbyte() as agent, Firstbyte(token="admin-secret") as admin:
+    with Door() as agent, Door(token="admin-secret") as admin:
         assert agent.report(**good("a")) == "ok"
         with pytest.raises(DoorRefusedError, match="an agent's token may report and judge"):
             agent.hold_open(PRIMARY.name, who="anna", why="new plan")
@@ -139,11 +139,11 @@ def test_a_token_comes_from_the_caller_or_the_environment(guarded: str, monkeypa
 
 
 def test_a_problem_is_said_in_its_own_words(url: str) -> None:
-    with Firstbyte(url) as firstbyte:
+    with Door(url) as door:
         with pytest.raises(DoorRefusedError) as no_route:
-            firstbyte.route("codr")
+            door.route("codr")
         with pytest.raises(DoorRefusedError) as no_fact:
-            firstbyte.report(**good("a"), text="psst")
+            door.report(**good("a"), text="psst")
 
     assert (no_route.value.status, str(no_route.value)) == (
         404,
@@ -156,28 +156,28 @@ def test_a_door_where_nobody_answers_is_gone() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
 
-    with Firstbyte(url) as firstbyte, pytest.raises(DoorGoneError, match=rf"^nothing answers at {url} .*FIRSTBYTE_URL"):
-        firstbyte.route("coder")
+    with Door(url) as door, pytest.raises(DoorGoneError, match=rf"^nothing answers at {url} .*FIRSTBYTE_URL"):
+        door.route("coder")
 
 
 def test_a_door_that_is_silent_is_gone_within_the_limit() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with Firstbyte(url, timeout_s=0.05) as firstbyte, pytest.raises(DoorGoneError, match="doesn't answer in time"):
-            firstbyte.route("coder")
+        with Door(url, timeout_s=0.05) as door, pytest.raises(DoorGoneError, match="doesn't answer in time"):
+            door.route("coder")
 
 
 def test_no_error_shows_the_token_or_the_password_of_the_address(url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         gone = f"http://ann:psst@127.0.0.1:{listener.getsockname()[1]}"
     with pytest.raises(DoorAddressError) as broken:
-        Firstbyte(url, token="psst\nX: y")
+        Door(url, token="psst\nX: y")
     with pytest.raises(DoorAddressError) as foreign:
-        Firstbyte(url, token="pssté")
-    with Firstbyte(gone) as firstbyte, pytest.raises(DoorGoneError, match="nothing answers at http://127") as refused:
-        firstbyte.route("coder")
+        Door(url, token="pssté")
+    with Door(gone) as door, pytest.raises(DoorGoneError, match="nothing answers at http://127") as refused:
+        door.route("coder")
 
-    assert "psst" not in f"{broken.value} {foreign.value} {refused.value} {firstbyte!r}"
+    assert "psst" not in f"{broken.value} {foreign.value} {refused.value} {door!r}"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_no_error_shows_the_token_or_the_password_of_the_address(url: str) -> No
 )
 def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
     with pytest.raises(DoorAddressError, match="is not an address"):
-        Firstbyte(url)
+        Door(url)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
         pytest.param(lambda door: door.release("a/b", who="ann", why="done"), id="release"),
     ],
 )
-def test_another_service_at_the_address_is_told_apart(ask: Callable[[Firstbyte], object], body: bytes) -> None:
+def test_another_service_at_the_address_is_told_apart(ask: Callable[[Door], object], body: bytes) -> None:
     def answer_one(listener: socket.socket) -> None:
         line, _ = listener.accept()
         with line:
@@ -219,18 +219,18 @@ def test_another_service_at_the_address_is_told_apart(ask: Callable[[Firstbyte],
         other = threading.Thread(target=answer_one, args=(listener,))
         other.start()
         with (
-            Firstbyte(f"http://127.0.0.1:{listener.getsockname()[1]}") as firstbyte,
+            Door(f"http://127.0.0.1:{listener.getsockname()[1]}") as door,
             pytest.raises(DoorRefusedError, match=r"is not Firstbyte$"),
         ):
-            ask(firstbyte)
+            ask(door)
         other.join(10)
 
 
 def test_no_proxy_is_asked_for_an_address_on_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
 
-    with Firstbyte(url) as firstbyte:
-        assert firstbyte.route("coder").role == "primary"
+    with Door(url) as door:
+        assert door.route("coder").role == "primary"
 
 
 @pytest.mark.parametrize(
@@ -264,4 +264,4 @@ def test_an_agent_needs_httpx_alone() -> None:
         "    sys.modules[name] = None\n"
         "import breaker.client\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[1], timeout=30)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2], timeout=30)

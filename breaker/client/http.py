@@ -1,0 +1,19 @@
+"""The HTTP library there is: httpx or httpx2, which bear the same names."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import httpx
+# What an agent has loaded already costs nothing more.
+elif "httpx2" in sys.modules and "httpx" not in sys.modules:
+    import httpx2 as httpx
+else:
+    try:
+        import httpx
+    except ModuleNotFoundError:
+        import httpx2 as httpx
+
+__all__ = ["httpx"]
