@@ -1,9 +1,10 @@
 """Counts what one, three and fifty replicas on one store ask of providers and of the store.
 
-Run it as `python -m benchmarks.replicas`; it takes two minutes. All replicas are probers in one process, each with a
-switchboard and connections to the store of its own; a minute is six seconds.
+Run it as `python -m benchmarks.replicas`; it takes a minute, with `--turns 6` two. All replicas are probers in one
+process, each with a switchboard and connections to the store of its own; a minute is five seconds.
 """
 
+import argparse
 import asyncio
 import contextlib
 import math
@@ -24,7 +25,7 @@ from tests.store_server import BINARIES, StoreServer
 
 REPLICAS = (1, 3, 50)
 TARGETS = 20
-INTERVAL_S, TURNS = 6.0, 4
+INTERVAL_S, TURNS = 5.0, 2
 # A busy machine is no slow provider.
 PATIENT = replace(POLICY, interval_s=INTERVAL_S, jitter_s=0.3, slow_s=20.0, silence_s=30.0)
 
@@ -73,7 +74,7 @@ async def fleet(chosen: Settings, url: str, replicas: int, asked: Counter[str]) 
         yield worlds
 
 
-async def count(replicas: int) -> Found:
+async def count(replicas: int, turns: int) -> Found:
     """Some turns of so many replicas."""
     names = [f"p/m{number:02}" for number in range(TARGETS)]
     asked: Counter[str] = Counter()
@@ -86,27 +87,30 @@ async def count(replicas: int) -> Found:
                 await asyncio.sleep(first * INTERVAL_S - time.time())
                 asked.clear()
                 before = [sum(len(w.probes(name)) for name in names) for w in worlds]
-                await asyncio.sleep((first + TURNS) * INTERVAL_S - time.time())
+                await asyncio.sleep((first + turns) * INTERVAL_S - time.time())
                 found = Counter(asked)
                 made = [sum(len(w.probes(name)) for name in names) - n for w, n in zip(worlds, before, strict=True)]
                 await asyncio.sleep(INTERVAL_S)
-            turns = [
+            counts = [
                 Counter(math.floor(a.asked_time / INTERVAL_S - place / TARGETS) for a in simulator.asked(name).attempts)
                 for place, name in enumerate(names)
             ]
-    counted = [of[turn] for of in turns for turn in range(first, first + TURNS)]
+    counted = [of[turn] for of in counts for turn in range(first, first + turns)]
     return Found(sum(counted), counted.count(1), found, max(made) / sum(made))
 
 
 def main() -> None:
     """Print one line for each number of replicas."""
-    print(f"{machine()};\n{TARGETS} targets, {TURNS} intervals; calls of the store for each target and interval\n")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.replicas", description=__doc__)
+    parser.add_argument("--turns", type=int, default=TURNS, help="so many intervals are counted")
+    turns = parser.parse_args().turns
+    print(f"{machine()};\n{TARGETS} targets, {turns} intervals; calls of the store for each target and interval\n")
     print("| replicas | probes | turns taken once | take | renew | give back | a minute* | most by one |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for replicas in REPLICAS:
-        found = asyncio.run(count(replicas))
-        each = [found.asked[name] / TARGETS / TURNS for name in ("take", "renew", "give back")]
-        cells = [f"{found.probes}", f"{found.once} of {TARGETS * TURNS}", *(f"{n:.2f}" for n in each)]
+        found = asyncio.run(count(replicas, turns))
+        each = [found.asked[name] / TARGETS / turns for name in ("take", "renew", "give back")]
+        cells = [f"{found.probes}", f"{found.once} of {TARGETS * turns}", *(f"{n:.2f}" for n in each)]
         print(f"| {replicas} | {' | '.join(cells)} | {50 * sum(each):.0f} | {found.busiest:.0%} |", flush=True)
     print("\n\\* these calls with 50 targets and an interval of 60 s; besides, one look at the log for each probe")
 

@@ -1,7 +1,6 @@
 """Compares `GET /route` with a bare ASGI application, with nginx, and with what the app alone would do.
 
-Run it as `python -m benchmarks.route`; it takes two minutes, half a minute with `--quick`, and talks to
-loopback alone.
+Run it as `python -m benchmarks.route`; it takes a minute, two with `--long`, and talks to loopback alone.
 """
 
 import contextlib
@@ -107,8 +106,7 @@ def verdicts(connections: int, seen: Mapping[str, Seen]) -> Iterator[str]:
 
 def main(words: Sequence[str]) -> None:
     """Print the tables."""
-    quick = "--quick" in words
-    rounds, seconds = (2, 0.7) if quick else (5, 1.7)
+    rounds, seconds = (5, 1.7) if "--long" in words else (3, 1.0)
     server, asking = cores()
     print(f"{machine()};")
     print(f"the server on core {server}, the load ({'wrk' if has_wrk() else 'our own'}) on {asking};", end=" ")

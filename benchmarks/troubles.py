@@ -1,0 +1,242 @@
+"""Asks and reports at a steady pace while all that can happen to a store happens to it, and counts what agents notice.
+
+Run it as `python -m benchmarks.troubles`; it takes a minute and a half and talks to loopback alone. `--seconds 60` lets
+each trouble last that long, `--only NAME` lets one of them happen.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks._machine import cores, machine, pin
+from benchmarks._troubles_load import TICK_S, Asked, Tail, between
+from benchmarks._troubles_place import CLOSED, NAMES, OPEN, Serving, command, serving
+from breaker import circuit as circuits
+from breaker.circuit import State
+from monitor.loop import until_done
+from tests.store_server import StoreServer
+from tests.store_troubles import TROUBLES, Place, Trouble, keeping
+
+QUIET_S, SECONDS = 2.0, 3.0
+# All that waits must be merged by then.
+MERGED_S = 30.0
+P99_AT_MOST = 1.5
+
+
+class Process:
+    """The way to the store, as a process of its own."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._input = process.stdin
+        self.url = process.stdout.readline().strip()
+
+    def slow(self, delay_s: float) -> None:
+        """Let each piece of a reply come this much later."""
+        self._say(f"slow {delay_s}")
+
+    def swallow(self) -> None:
+        """Let nothing through any more, and break nothing either."""
+        self._say("swallow")
+
+    def go_on(self) -> None:
+        """Be as at the beginning."""
+        self._say("go on")
+
+    def _say(self, words: str) -> None:
+        self._input.write(words + "\n")
+        self._input.flush()
+
+
+@contextlib.contextmanager
+def forwarder(server: StoreServer, asking: set[int]) -> Iterator[Process]:
+    """The way to a server."""
+    words = [*command(asking, "import asyncio, sys; from tests.forwarder import main; asyncio.run(main(sys.argv[1]))")]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([*words, str(server.socket)], stdin=pipe, stdout=pipe, text=True)
+    try:
+        yield Process(process)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of a trouble; moments are of the performance counter."""
+
+    name: str
+    quiet: list[Asked]
+    during: list[Asked]
+    after: list[Asked]
+    reports: list[Asked]
+    stale_s: float | None
+    back_s: float
+    lost: int
+    open_kept: bool
+    closed_kept: bool
+
+    @property
+    def faults(self) -> list[Asked]:
+        """The requests that were."""
+        return [one for one in [*self.during, *self.after, *self.reports] if one.failed]
+
+    @property
+    def well(self) -> bool:
+        """Whether all is as it has to be, but for the times."""
+        wrong = sum(one.target != CLOSED for one in [*self.during, *self.after] if not one.failed)
+        return not (self.faults or self.lost or wrong) and self.open_kept and self.closed_kept
+
+
+async def happen(trouble: Trouble, place: Place, here: Serving, seconds: float) -> Row:
+    """A quiet phase, the trouble, and what comes after until all reports are in the store."""
+    began = time.perf_counter()
+    await asyncio.sleep(QUIET_S)
+    before = time.perf_counter()
+    await trouble.begin(place)
+    begin = time.perf_counter()
+    await asyncio.sleep(seconds)
+    end = time.perf_counter()
+    await trouble.end(place)
+    ended = time.perf_counter()
+    sent = between(here.load.reports, begin if trouble.forgets else began, ended)
+    await merged(place, sent)
+    done = time.perf_counter()
+    await here.load.answered(done)
+    missing = {one.name for one in sent} - await known(place)
+    found, until = await here.circuits(), here.opened.open_until or 0.0
+    during = between(here.load.routes, before, end)
+    return Row(
+        trouble.name,
+        between(here.load.routes, began, before),
+        during,
+        between(here.load.routes, end, done),
+        between(here.load.reports, before, done),
+        next((one.at - begin for one in during if one.stale), None),
+        done - ended,
+        len(missing),
+        abs((found[OPEN].open_until or 0.0) - until) < 0.01,
+        circuits.state(found[CLOSED], time.time()) is State.CLOSED,
+    )
+
+
+async def merged(place: Place, sent: Sequence[Asked]) -> None:
+    """Wait until the last reports of each target are in the store; gives up after MERGED_S."""
+    last = {one.name for one in sent[-20:]}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(MERGED_S):
+            while not await asyncio.to_thread(_has, place.server, last):  # noqa: ASYNC110 # it is counted elsewhere
+                await asyncio.sleep(0.05)
+
+
+def _has(server: StoreServer, names: set[str]) -> bool:
+    with server.raw() as raw, contextlib.suppress(OSError):
+        pipe = raw.pipeline(transaction=False)
+        for target in NAMES:
+            pipe.zmscore(f"firstbyte:{{{target}}}:ids", [f'final "{name}"' for name in names])
+        found = zip(*pipe.execute(), strict=True)
+        return all(any(score is not None for score in scores) for scores in found)
+    return False
+
+
+async def known(place: Place) -> set[str]:
+    """The ids of all reports that the store has counted."""
+
+    def read() -> set[str]:
+        with place.server.raw() as raw:
+            keys = [f"firstbyte:{{{target}}}:ids" for target in NAMES]
+            return {name[7:-1] for key in keys for name in raw.zrange(key, 0, -1) if "report-" in name}
+
+    return await asyncio.to_thread(read)
+
+
+async def counted(place: Place) -> int:
+    """How many reports stand in the store's own bins."""
+
+    def read() -> int:
+        with place.server.raw() as raw:
+            bins = [text for target in NAMES for text in raw.lrange(f"firstbyte:{{{target}}}:bins", 0, -1)]
+            return sum(int(count) for text in bins for count in text.split()[2:])
+
+    return await asyncio.to_thread(read)
+
+
+def told(row: Row, quiet: Tail) -> str:
+    """A line of the table."""
+    during, after = Tail.of(row.during), Tail.of(row.after)
+    shares = [
+        f"{during.at(50) / quiet.at(50):8.2f}",
+        f"{during.at(99) / quiet.at(99):8.2f}",
+        f"{after.at(99) / quiet.at(99):9.2f}",
+    ]
+    stale = "       -" if row.stale_s is None else f"{row.stale_s:8.2f}"
+    kept = f"{'open' if row.open_kept else 'LOST':>6} {'closed' if row.closed_kept else 'REOPENED':>8}"
+    asked = f"{len(row.during) + len(row.after):7} {len(row.reports):8} {len(row.faults):7}"
+    return f"{row.name:28} {asked} {' '.join(shares)} {row.lost:6} {stale} {row.back_s:7.2f} {kept}"
+
+
+def _fault(one: Asked) -> str:
+    where = "/reports" if one.name else "/route"
+    if one.status is None:
+        return f"of {where} unanswered"
+    return f"of {where} answered with {one.status} after {one.took_s:.0f} s"
+
+
+HEAD = (
+    f"{'':28} {'/route':>7} {'/reports':>8} {'failed':>7} {'p50':>8} {'p99':>8} {'p99 after':>9} {'lost':>6} "
+    f"{'stale s':>8} {'back s':>7} {'first':>6} {'second':>8}"
+)
+
+
+@contextlib.asynccontextmanager
+async def single(folder: Path) -> AsyncIterator[tuple[Place, Serving]]:
+    """The service on one server."""
+    server_cores, asking = cores()
+    with keeping(folder) as server, forwarder(server, asking) as way:
+        place = Place(server, folder, way)
+        async with serving(folder, way.url, server.url, (server_cores, asking), place.remember) as here:
+            yield place, here
+
+
+async def measure(troubles: Sequence[Trouble], seconds: float) -> bool:
+    """Print the table; whether all is as it has to be."""
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="fb-") as folder:
+        async with single(Path(folder)) as (place, here):
+            for trouble in troubles:
+                rows.append(row := await happen(trouble, place, here, seconds))
+                quiet = Tail.of(one for row in rows for one in row.quiet)
+                print(told(row, quiet), flush=True)
+                for line in sorted(Counter(map(_fault, row.faults)).items()):
+                    print(f"{'':28} {line[1]} {line[0]}", flush=True)
+    print(f"\nquiet: p50 {quiet.at(50):.0f} us, p99 {quiet.at(99):.0f} us")
+    return all(row.well for row in rows)
+
+
+def main() -> int:
+    """Print the table; 1 where an agent or a circuit was let down."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.troubles", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long each trouble lasts")
+    parser.add_argument("--only", metavar="NAME", help="one of them: " + "; ".join(one.name for one in TROUBLES))
+    chosen = parser.parse_args()
+    pin(cores()[1])
+    print(f"{machine()};")
+    print(f"{1 / TICK_S:.0f} requests a second on /route, {0.2 / TICK_S:.0f} on /reports;", end=" ")
+    print(f"each trouble lasts {chosen.seconds:g} s")
+    print("p50 and p99 of /route as shares of the quiet ones\n")
+    print(HEAD, flush=True)
+    troubles = [one for one in TROUBLES if chosen.only in (None, one.name)]
+    return 0 if until_done(measure(troubles, chosen.seconds)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
