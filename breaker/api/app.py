@@ -12,7 +12,7 @@ from breaker.api import problems
 from breaker.api.access import Access, Guard
 from breaker.api.desk import Desk
 from breaker.api.notices import Notice
-from breaker.api.paths import agents, circuit, health, judge, people, routing
+from breaker.api.paths import agents, circuit, health, judge, people, plan, routing
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
 from breaker.wire.phrases import phrase_ids
@@ -50,6 +50,7 @@ def create_app(
     problems.install(app)
     for router in (
         routing.router(switchboard, desk or Desk.over(switchboard)),
+        plan.router(switchboard),
         agents.router(switchboard, phrase_ids(phrases)),
         judge.router(phrases),
         people.router(switchboard, notices, metrics=metrics is not None),

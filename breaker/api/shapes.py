@@ -174,3 +174,51 @@ class ReportsShape(TypedDict):
     accepted: int
     problems: list[FlawShape]
     answers: list[VerdictShape]
+
+
+class HandShape(TypedDict):
+    """A hold by hand, as far as it decides."""
+
+    opened: bool
+    since_s: float
+    until_s: float
+
+
+class CircuitShape(TypedDict):
+    """A circuit, as far as it decides: `open_s` is null while it is closed, and 0 once its hold is over."""
+
+    generation: int
+    cause: str | None
+    since_s: float | None
+    open_s: float | None
+    hold_s: float
+    held: HandShape | None
+
+
+class PlannedShape(TypedDict):
+    """A target as those need it who choose among several."""
+
+    target: str
+    provider: str
+    model: str
+    base_url: str
+    wire: str
+    api_key_env: str | None
+    circuit: CircuitShape
+    policy: dict[str, float | bool]
+
+
+class RouteShape(TypedDict):
+    """A route: its targets, the preferred one first, and how many of them may stay out."""
+
+    route: str
+    targets: list[str]
+    max_open_share: float
+
+
+class RoutesShape(TypedDict):
+    """All that decides where the steps of each route go."""
+
+    stale: bool
+    routes: list[RouteShape]
+    targets: list[PlannedShape]
