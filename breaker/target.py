@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 # Names become keys in the store, where text between braces decides the cluster slot, and labels of metrics.
 PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
@@ -23,12 +24,29 @@ class Provider:
     api_key_env: str | None = None
 
 
+class Ability(StrEnum):
+    """What a step may need of its target beyond text in and text out."""
+
+    TOOLS = "tools"  # calls of tools
+    VISION = "vision"  # images in the prompt
+    AUDIO = "audio"  # sound in the prompt
+    FILES = "files"  # whole documents, such as PDF, in the prompt
+    JSON_SCHEMA = "json_schema"  # an answer that keeps to a schema
+    REASONING = "reasoning"  # thinking before the answer
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """A model at a provider: what is probed, judged, opened and routed to."""
+    """A model at a provider: what is probed, judged, opened and routed to.
+
+    `can` are its abilities in the order of their list, `max_input_tokens` is the longest prompt that it takes; None
+    means that it isn't known.
+    """
 
     provider: Provider
     model: str
+    can: tuple[Ability, ...] | None = None
+    max_input_tokens: int | None = None
 
     @property
     def name(self) -> str:

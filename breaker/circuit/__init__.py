@@ -14,7 +14,7 @@ from breaker.circuit.by_hand import hold, release
 from breaker.circuit.clock import CLOCK_SLACK_S, restored
 from breaker.circuit.due import due, next_due
 from breaker.circuit.learning import learnt
-from breaker.circuit.moving import state, until
+from breaker.circuit.moving import closed_at, state, until
 from breaker.circuit.words import OPENS, Cause, Circuit, Held, Measure, Move, State
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Measure",
     "Move",
     "State",
+    "closed_at",
     "due",
     "hold",
     "learnt",

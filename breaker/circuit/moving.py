@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from breaker.circuit.words import Cause, Circuit, Measure, Move, State
+from breaker.circuit.words import CLOSES, Cause, Circuit, Measure, Move, State
 from breaker.log import Entry
 
 
@@ -20,6 +20,12 @@ def until(circuit: Circuit, now: float) -> float | None:
     if circuit.held and now < circuit.held.until:
         return circuit.held.until
     return circuit.open_until if circuit.open_until is not None and now < circuit.open_until else None
+
+
+def closed_at(circuit: Circuit, now: float) -> float | None:
+    """When a circuit that is closed has closed by itself; None where it isn't, was never open, or is held by hand."""
+    closed = state(circuit, now) is State.CLOSED and circuit.cause in CLOSES
+    return circuit.moved_at if closed else None
 
 
 def moved(

@@ -60,6 +60,9 @@ OPENS = frozenset(
     }
 )
 
+# What closes it again by itself.
+CLOSES = frozenset({Cause.RECOVERED, Cause.UNVERIFIED, Cause.WAITED})
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Held:
