@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breaker.policy import Policy
+from breaker.target import Ability
 from monitor.cli.reckoning import Reckoning
 from monitor.config import ConfigError, data_folder, find, load
 from monitor.config.faults import Faults, Place
@@ -262,6 +263,29 @@ def test_full_file_says_all_of_it() -> None:
         ("coder", ["zai/glm-5.3-flash", "claude/claude-haiku-4-5"], 1.0),
         ("default", ["zai/glm-5.3", "zai/glm-5.3-flash"], 1.0),
         ("crowd", ["zai/glm-5.3", "zai/glm-5.3-flash", "claude/claude-haiku-4-5"], 0.5),
+    ]
+
+
+def test_what_a_model_can_is_its_list_and_what_is_not_said_is_not_known() -> None:
+    targets = {name: plan.target for name, plan in _good("full").plans.items()}
+
+    assert {name: (target.can, target.max_input_tokens) for name, target in targets.items()} == {
+        "zai/glm-5.3-flash": (None, None),
+        "zai/glm-5.3": ((Ability.TOOLS, Ability.VISION), 200_000),
+        "claude/claude-haiku-4-5": ((), None),
+    }
+
+
+def test_the_reckoning_says_what_targets_take_where_it_is_said() -> None:
+    found = Reckoning(settings=_good("full"))
+
+    assert "  zai/glm-5.3 takes tools, vision; at most 200,000 tokens\n" in found.as_text()
+    assert "  claude/claude-haiku-4-5 takes text alone\n" in found.as_text()
+    assert found.as_text().count(" takes ") == 2
+    assert [(each["can"], each["max_input_tokens"]) for each in found.as_json()["targets"]] == [
+        (None, None),
+        (["tools", "vision"], 200_000),
+        ([], None),
     ]
 
 

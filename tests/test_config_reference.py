@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from breaker.policy import Policy
+from breaker.target import Ability
 from monitor.config import load, reference
 from monitor.config.keys import BUDGET, POLICY, PRICE, PROBE
 from monitor.config.shapes import Section
@@ -53,3 +54,11 @@ def test_example_of_the_page_has_no_fault(tmp_path: Path, text: str) -> None:
     path = tmp_path / "firstbyte.yaml"
     path.write_text(text, encoding="utf-8")
     assert load(path, {"ZAI_API_KEY": "key", "OPENROUTER_API_KEY": "key"}).targets
+
+
+def test_the_page_explains_every_ability() -> None:
+    page = _PAGE.read_text(encoding="utf-8")
+
+    assert re.findall(r"^\| `(\w+)` \| (?!.*\|.*\|)", page.split("#### What a model can do")[1], re.MULTILINE) == [
+        *Ability
+    ]

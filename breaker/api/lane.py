@@ -6,15 +6,16 @@ slower.
 
 import asyncio
 import time
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from breaker.api.access import Access
+from breaker.api.asked import Asked
 from breaker.api.desk import Desk
-from breaker.api.prepared import Said
-from breaker.api.question import Question, read, targets
+from breaker.api.prepared import MOST_KEPT, Said
+from breaker.api.question import Question, apart, read, targets
 
 # An agent asks with the same bytes each time; so many different questions are remembered, and none that is longer.
 MOST_QUESTIONS = 1_024
@@ -23,6 +24,8 @@ MOST_BYTES = 2_048
 _MOST_BEHIND = 65_536
 
 _Defaults = list[tuple[bytes, bytes]]
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Lane:
@@ -33,8 +36,8 @@ class Lane:
         self._prepared = desk.prepared
         self._access = access
         self._routes = targets(desk.prepared)
-        self._questions: dict[bytes, Question | None] = {}
-        self._written: dict[tuple[str, bool], tuple[Said, _Defaults, bytes]] = {}
+        self._questions: dict[bytes, Question] = {}
+        self._written: dict[tuple[Asked, bool], tuple[Said, _Defaults, bytes]] = {}
 
     def question(self, data: bytes) -> Question | None:
         """The plain question that came; None for what the app is to answer. `data` is all that came at once."""
@@ -44,27 +47,36 @@ class Lane:
             pass
         if not data.startswith(b"GET /route") or len(data) > MOST_BYTES:
             return None
-        if len(self._questions) >= MOST_QUESTIONS:
-            self._questions.clear()
-        self._questions[data] = question = read(data, self._routes, self._access)
-        return question
+        alike, input_tokens, session = apart(data)
+        question = self._questions.get(alike) or self._read(alike)
+        if question is None or (not input_tokens and session is None):
+            return question
+        asked = self._prepared.asked(question.asked.route, question.needs, input_tokens, session)
+        return Question(asked, question.needs, question.condition, question.wait_s)
 
-    def known(self, question: Question) -> str | None:
-        """The tag of the answer, where whoever asks would wait for another; else None."""
+    def known(self, question: Question) -> Said | None:
+        """The answer, where whoever asks would wait for another; else None."""
         if question.wait_s is None:
             return None
-        said = self._prepared.answer(question.route)
-        return said.etag if said.known_to(question.condition) else None
+        said = self._prepared.answer(question.asked)
+        return said if said.known_to(question.condition) else None
 
     def answer(self, question: Question, defaults: _Defaults) -> bytes:
         """The whole response; `defaults` are the headers that the server puts before all others."""
-        said = self._prepared.answer(question.route)
+        said = self._prepared.answer(question.asked)
         known = question.condition != "" and said.known_to(question.condition)
-        made = self._written.get((question.route, known))
+        made = self._written.get((said.asked, known))
         if made is None or made[0] is not said or made[1] is not defaults:
             made = (said, defaults, _bytes(said.unchanged if known else said.full, defaults))
-            self._written[question.route, known] = made
+            _keep(self._written, (said.asked, known), made, MOST_KEPT)
         return made[2]
+
+    def _read(self, data: bytes) -> Question | None:
+        """A question that hasn't been asked like this before."""
+        question = read(data, self._routes, self._prepared, self._access)
+        if question is not None:  # what isn't plain may hold anything, so it isn't kept
+            _keep(self._questions, data, question, MOST_QUESTIONS)
+        return question
 
     def protocol(self) -> type[HttpToolsProtocol]:
         """The protocol for uvicorn's `http=`."""
@@ -92,7 +104,7 @@ class _Protocol(HttpToolsProtocol):
         question = self.lane.question(data) if self._idle() else None
         if question is None:
             super().data_received(data)
-        elif (tag := self.lane.known(question)) is None or not self._wait(question, tag):
+        elif (said := self.lane.known(question)) is None or not self._wait(question, said):
             self.give(question)
 
     def give(self, question: Question) -> None:
@@ -154,9 +166,9 @@ class _Protocol(HttpToolsProtocol):
         done = getattr(self.cycle, "response_complete", True)  # before the app's first question there is no cycle
         return done and self._between and self._open and not (self.flow.write_paused or self.transport.is_closing())
 
-    def _wait(self, question: Question, tag: str) -> bool:
+    def _wait(self, question: Question, said: Said) -> bool:
         self._unset_keepalive_if_required()
-        held = _Held(self, question, tag)
+        held = _Held(self, question, said)
         if held.enter():
             self._held = held
         return self._held is not None
@@ -165,18 +177,18 @@ class _Protocol(HttpToolsProtocol):
 class _Held:
     """An answer that is held back, and what its connection brings meanwhile."""
 
-    __slots__ = ("_behind", "_protocol", "_question", "_tag", "_timer")
+    __slots__ = ("_behind", "_protocol", "_question", "_said", "_timer")
 
-    def __init__(self, protocol: _Protocol, question: Question, tag: str) -> None:
+    def __init__(self, protocol: _Protocol, question: Question, said: Said) -> None:
         self._protocol = protocol
         self._question = question
-        self._tag = tag
+        self._said = said
         self._behind = b""
         self._timer: asyncio.TimerHandle | None = None
 
     def enter(self) -> bool:
         """Begin to wait, if there is a place."""
-        entered = self._protocol.lane.waiting.enter(self._question.route, self._tag, self)
+        entered = self._protocol.lane.waiting.enter(self._said, self)
         if entered:
             self._timer = self._protocol.loop.call_later(self._question.wait_s or 0.0, self.wake)
         return entered
@@ -195,9 +207,16 @@ class _Held:
 
     def leave(self) -> None:
         """Wait no longer."""
-        self._protocol.lane.waiting.leave(self._question.route, self._tag, self)
+        self._protocol.lane.waiting.leave(self._said, self)
         if self._timer is not None:
             self._timer.cancel()
+
+
+def _keep(kept: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Keep one more, and at most so many."""
+    if len(kept) >= most and key not in kept:
+        kept.clear()
+    kept[key] = value
 
 
 def _bytes(response: Response, defaults: _Defaults) -> bytes:

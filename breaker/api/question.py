@@ -3,28 +3,59 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 import httptools
 from starlette.datastructures import Headers
 
 from breaker.api.access import Access, check
+from breaker.api.asked import Asked, needs
 from breaker.api.prepared import Prepared
 from breaker.api.problems import ProblemError
 from breaker.api.waiting import MAX_WAIT_S
+from breaker.target import Ability
 
 # With one of these a question isn't plain; whatever else a header says, the app's answer would be the same.
 _NOT_PLAIN = frozenset({b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
-_WAIT = re.compile(rb"[?&]wait=(\d{1,3}(?:\.\d{1,6})?)\Z", re.ASCII)
+_WAIT = re.compile(rb"(?:(?<=\A/route)\?|&)wait=(\d{1,3}(?:\.\d{1,6})?)\Z")
+_NEEDS = re.compile(rb"(?:(?<=\A/route)\?|&)needs=([a-z_,]{0,100})(?=&|\Z)")
+# What differs from step to step, as it stands in a whole request. A session is no key of anything, so it goes first.
+_SESSION = re.compile(rb"(?:(?<=\AGET /route)\?|&)session=([A-Za-z0-9_.~-]{1,128})(?=[& ])")
+_TOKENS = re.compile(rb"(?:(?<=\AGET /route)\?|&)input_tokens=(\d{1,9})(?=[& ])")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A plain one: for which route, what the asker knows already ("" for nothing), how long it would wait for more."""
+    """A plain one: what is asked, what the asker knows already ("" for nothing), how long it would wait for more.
 
-    route: str
+    `needs` are what the step needs of its target, as far as they are asked.
+    """
+
+    asked: Asked
+    needs: frozenset[Ability] = frozenset()
     condition: str = ""
     wait_s: float | None = None
+
+
+class Varying(NamedTuple):
+    """A request in two parts: what an agent asks alike each time, and what differs from step to step."""
+
+    alike: bytes
+    input_tokens: int
+    session: str | None
+
+
+def apart(data: bytes) -> Varying:
+    """A request in its two parts."""
+    end = data.find(b"\r\n")
+    tokens = session = None
+    if found := _TOKENS.search(data, 0, end):
+        data, tokens = data[: found.start()] + data[found.end() :], found[1]
+        end -= len(found[0])
+    if found := _SESSION.search(data, 0, end):
+        data, session = data[: found.start()] + data[found.end() :], found[1]
+    return Varying(data, int(tokens or 0), session.decode() if session else None)
 
 
 def targets(prepared: Prepared) -> dict[bytes, str]:
@@ -34,26 +65,31 @@ def targets(prepared: Prepared) -> dict[bytes, str]:
     return named if default is None else {b"/route": default, **named}
 
 
-def read(data: bytes, routes: Mapping[bytes, str], access: Access) -> Question | None:
+def read(data: bytes, routes: Mapping[bytes, str], prepared: Prepared, access: Access) -> Question | None:
     """The question; None unless this is one whole and plain request that may come in. `routes` are the targets."""
     request = _Request()
     try:
         request.parser.feed_data(data)
         check(access, "GET", "/route", Headers(raw=request.headers))
+        target, wait = _without(_WAIT, request.target)
+        target, words = _without(_NEEDS, target)
+        needed = needs(words.decode())
     except (httptools.HttpParserError, httptools.HttpParserUpgrade, ProblemError):
         return None
     if not request.plain() or not data.endswith(b"\r\n\r\n"):
         return None
-    target, wait_s = _without_wait(request.target)
+    wait_s = float(wait) if wait else None
     conditions = [value for name, value in request.headers if name == b"if-none-match"]
     if target not in routes or len(conditions) > 1 or not (wait_s is None or 0 < wait_s <= MAX_WAIT_S):
         return None
-    return Question(routes[target], "".join(value.decode("latin-1") for value in conditions), wait_s)
+    condition = "".join(value.decode("latin-1") for value in conditions)
+    return Question(prepared.asked(routes[target], needed), needed, condition, wait_s)
 
 
-def _without_wait(target: bytes) -> tuple[bytes, float | None]:
-    found = _WAIT.search(target)
-    return (target, None) if found is None else (target[: found.start()], float(found[1]))
+def _without(pattern: re.Pattern[bytes], target: bytes) -> tuple[bytes, bytes]:
+    """A target without a parameter, and what that was; empty where there is none."""
+    found = pattern.search(target)
+    return (target, b"") if found is None else (target[: found.start()] + target[found.end() :], found[1])
 
 
 class _Request:

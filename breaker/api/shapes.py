@@ -6,6 +6,14 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 
+class UnableShape(TypedDict):
+    """A target that can't take a step: the needs that it lacks, and its limit where the prompt is longer."""
+
+    target: str
+    lacks: list[str]
+    max_input_tokens: int | None
+
+
 class DecisionShape(TypedDict):
     """Where the next step of a route should go."""
 
@@ -26,6 +34,8 @@ class DecisionShape(TypedDict):
     valid_for_s: float
     stale: bool
     retry_after_s: NotRequired[float | None]
+    able: NotRequired[bool]
+    unable: NotRequired[list[UnableShape]]
 
 
 # `class` is a keyword, so it can't stand in a class's body.
@@ -107,6 +117,8 @@ class TargetShape(TypedDict):
     model: str
     wire: str
     api_key_env: str | None
+    can: list[str] | None
+    max_input_tokens: int | None
     routes: list[str]
     state: str
     cause: str | None
@@ -204,6 +216,8 @@ class PlannedShape(TypedDict):
     base_url: str
     wire: str
     api_key_env: str | None
+    can: list[str] | None
+    max_input_tokens: int | None
     circuit: CircuitShape
     policy: dict[str, float | bool]
 

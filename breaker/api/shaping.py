@@ -15,11 +15,12 @@ from breaker.api.shapes import (
     MeasureShape,
     MoveShape,
     TargetShape,
+    UnableShape,
     VerdictShape,
 )
 from breaker.circuit import Cause, Circuit, Held, Measure, Move, State, state, until
 from breaker.log import Entry, Log
-from breaker.route import Decision, Route
+from breaker.route import Decision, Route, Unable
 from breaker.switchboard import Standing, newest
 from breaker.verdict import Judgement
 
@@ -47,7 +48,15 @@ def of_decision(decision: Decision) -> DecisionShape:
     }
     if decision.retry_after_s is not None:
         shape["retry_after_s"] = _ms(decision.retry_after_s)
+    if decision.unable:
+        shape["able"] = decision.able
+        shape["unable"] = [_of_unable(each) for each in decision.unable]
     return shape
+
+
+def _of_unable(each: Unable) -> UnableShape:
+    lacks = [ability.value for ability in each.lacks]
+    return {"target": each.target, "lacks": lacks, "max_input_tokens": each.max_input_tokens}
 
 
 def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> TargetShape:
@@ -61,6 +70,8 @@ def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> Targ
         "model": target.model,
         "wire": target.provider.wire,
         "api_key_env": target.provider.api_key_env,
+        "can": None if target.can is None else [ability.value for ability in target.can],
+        "max_input_tokens": target.max_input_tokens,
         "routes": [route.name for route in routes if target in route.targets],
         "state": standing.state.value,
         "cause": Cause.MANUAL.value if held else circuit.cause and circuit.cause.value,

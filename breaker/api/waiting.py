@@ -8,12 +8,13 @@ from typing import Protocol
 
 from starlette.types import Receive
 
-from breaker.api.prepared import LASTS_S, Prepared
+from breaker.api.asked import Asked
+from breaker.api.prepared import Prepared, Said
 
 # Further ones are answered at once; each costs the memory of an open connection.
 MOST_WAITING = 20_000
 MAX_WAIT_S = 60.0
-# So many are told in one turn of the loop, which then looks after others.
+# So many are looked at and told in one turn of the loop, which then looks after others.
 AT_ONCE = 500
 
 
@@ -25,14 +26,24 @@ class Place(Protocol):
         ...
 
 
+class _Room:
+    """Those who are told the same; `changes_at` is when that may be another answer."""
+
+    __slots__ = ("changes_at", "places")
+
+    def __init__(self) -> None:
+        self.places: set[Place] = set()
+        self.changes_at = 0.0
+
+
 class Waiting:
-    """Those who wait until the answer of their route is another one. Needs a running loop only while somebody waits."""
+    """Those who wait until their answer is another one. Needs a running loop only while somebody waits."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
-        self._places: dict[tuple[str, str], set[Place]] = {}  # by route and the tag that all of them know
+        self._rooms: dict[tuple[Asked, str], _Room] = {}  # by what they asked and the tag of what they know
         self._count = 0
-        self._next: asyncio.Handle | None = None
+        self._next: asyncio.TimerHandle | None = None
         self._closed = False
         prepared.watch(self._moved)
 
@@ -40,71 +51,83 @@ class Waiting:
         """How many wait."""
         return self._count
 
-    def enter(self, route: str, tag: str, place: Place) -> bool:
-        """Wake this once the route's answer isn't the one with this tag any more; whoever enters also leaves.
+    def enter(self, said: Said, place: Place) -> bool:
+        """Wake this once the answer isn't this one any more; whoever enters also leaves.
 
         False where too many wait already, or the service is about to stop: then it hasn't entered.
         """
         if self._closed or self._count >= MOST_WAITING:
             return False
-        self._places.setdefault((route, tag), set()).add(place)
+        room = self._rooms.setdefault((said.asked, said.etag), _Room())
+        room.places.add(place)
+        room.changes_at = said.changes_at
         self._count += 1
-        if self._next is None:
-            self._look()
+        self._arm(said.changes_at)
         return True
 
-    def leave(self, route: str, tag: str, place: Place) -> None:
+    def leave(self, said: Said, place: Place) -> None:
         """Wait no longer."""
-        places = self._places[route, tag]
-        places.remove(place)
+        room = self._rooms[said.asked, said.etag]
+        room.places.remove(place)
         self._count -= 1
-        if not places:
-            del self._places[route, tag]
+        if not room.places:
+            del self._rooms[said.asked, said.etag]
 
-    async def wait(self, route: str, tag: str, seconds: float, receive: Receive) -> None:
+    async def wait(self, said: Said, seconds: float, receive: Receive) -> None:
         """Return when this would be woken, the time is over, or the client of an ASGI app has gone."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds) as limit:
                 sleeper = _Sleeper(limit)
-                if not self.enter(route, tag, sleeper):
+                if not self.enter(said, sleeper):
                     return
                 try:
                     while (await receive())["type"] != "http.disconnect":
                         pass
                 finally:
-                    self.leave(route, tag, sleeper)
+                    self.leave(said, sleeper)
 
     def close(self) -> None:
         """Let all go on, and nobody wait any more."""
         self._closed = True
-        for places in list(self._places.values()):
-            for place in list(places):
+        for room in list(self._rooms.values()):
+            for place in list(room.places):
                 place.wake()
 
     def _moved(self) -> None:
         """Look soon: what is read from the store may move several circuits at once."""
-        if self._count:
+        for room in self._rooms.values():
+            room.changes_at = 0.0
+        if self._rooms:
             self._arm(0.0)
 
     def _look(self) -> None:
         """Wake those whose answer has changed, and look again when the clock may change one."""
         self._next = None
-        if not self._count or self._closed:
-            return
-        changes_at = time.monotonic() + LASTS_S
-        for (route, tag), places in list(self._places.items()):
-            said = self._prepared.answer(route)
-            changes_at = min(changes_at, said.changes_at)
-            if said.etag != tag:
-                for place in list(islice(places, AT_ONCE)):
-                    place.wake()
-                changes_at = 0.0  # the others of them
-        self._arm(max(changes_at - time.monotonic(), 0.0))
+        left, now = AT_ONCE, time.monotonic()
+        due = [(key, room) for key, room in self._rooms.items() if room.changes_at <= now]
+        for (asked, tag), room in due:
+            if left <= 0:
+                break
+            said = self._prepared.answer(asked)
+            left -= 1
+            if said.etag == tag:
+                room.changes_at = said.changes_at
+                continue
+            for place in list(islice(room.places, left)):
+                place.wake()
+                left -= 1
+        if self._rooms:
+            self._arm(min(room.changes_at for room in self._rooms.values()))
 
-    def _arm(self, seconds: float) -> None:
+    def _arm(self, at: float) -> None:
+        """Look at this monotonic moment, unless it is sooner anyway."""
+        loop = asyncio.get_running_loop()
+        when = loop.time() + max(at - time.monotonic(), 0.0)
         if self._next is not None:
+            if self._next.when() <= when:
+                return
             self._next.cancel()
-        self._next = asyncio.get_running_loop().call_later(seconds, self._look)
+        self._next = loop.call_at(when, self._look)
 
 
 class _Sleeper:

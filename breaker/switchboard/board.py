@@ -10,7 +10,7 @@ from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError, UnknownNameError
 from breaker.log import Log
 from breaker.policy import Policy
-from breaker.route import Decision, Route, choose
+from breaker.route import Decision, Route, Unable, choose
 from breaker.store.contract import Reading, Store
 from breaker.switchboard.intake import Intake
 from breaker.switchboard.listeners import NOBODY, Judged, Listeners
@@ -82,15 +82,19 @@ class Switchboard:
         """How many answers were one too many, or refused by the store for good."""
         return self._intake.dropped
 
-    def route(self, name: str | None = None) -> Decision:
+    def route(
+        self, name: str | None = None, *, unable: tuple[Unable, ...] = (), turn_s: float | None = None
+    ) -> Decision:
         """Where a step of this route should go. Without a name: the route `default`, or the only one.
 
-        Raises UnknownNameError with the names there are.
+        `unable` are its targets that can't take the step, `turn_s` is how long after a circuit's close the step's
+        session returns (None: at once). Raises UnknownNameError with the names there are.
         """
         found = self._routes.get(name if name is not None else self._default())
         if found is None:
             raise UnknownNameError("route", name or "default", self._routes)
-        return choose(found, self._snapshot.circuits, self.now(), stale=self.stale())
+        circuits_, now = self._snapshot.circuits, self.now()
+        return choose(found, circuits_, now, unable=unable, turn_s=turn_s, stale=self.stale())
 
     def standing(self, target: str) -> Standing:
         """A target's circuit and last answers. Raises UnknownNameError."""

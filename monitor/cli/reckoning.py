@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from breaker.target import Target
 from monitor.budget import Estimate, estimate, estimates
 from monitor.settings import Settings
 
@@ -18,7 +19,7 @@ class Reckoning:
         return {
             "file": str(self.settings.source),
             "routes": {route.name: [target.name for target in route.targets] for route in self.settings.routes},
-            "targets": [_as_json(estimate(plan)) for plan in self.settings.targets],
+            "targets": [_as_json(estimate(plan)) | _abilities(plan.target) for plan in self.settings.targets],
             "providers": [_as_json(each) for each in estimates(self.settings.targets)],
         }
 
@@ -33,6 +34,7 @@ class Reckoning:
                 f"; no more than {route.most_out} stay out at a time" if route.most_out < len(route.targets) else ""
             )
             lines.append(f"  {route.name}: {first}{after}{at_once}")
+        lines += [f"  {plan.name} takes {told}" for plan in targets if (told := _takes(plan.target))]
         lines.append("Probes of a day, at most:")
         lines += [f"  {_told(estimate(plan))}" for plan in targets]
         lines += [
@@ -41,6 +43,17 @@ class Reckoning:
             if each.share is not None and each.share > 1.0
         ]
         return "\n".join(lines)
+
+
+def _abilities(target: Target) -> dict[str, Any]:
+    return {"can": None if target.can is None else list(target.can), "max_input_tokens": target.max_input_tokens}
+
+
+def _takes(target: Target) -> str:
+    """What is declared of a target; empty where nothing is."""
+    can = [] if target.can is None else [", ".join(target.can) or "text alone"]
+    most = [] if target.max_input_tokens is None else [f"at most {target.max_input_tokens:,} tokens"]
+    return "; ".join([*can, *most])
 
 
 def _as_json(each: Estimate) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breaker.policy import Policy
-from breaker.target import Provider, Target
+from breaker.target import Ability, Provider, Target
 from monitor.config.addresses import is_loopback, store_url
 from monitor.config.check import Branch, Leaf
 from monitor.config.environment import Overrides
@@ -125,13 +125,34 @@ def _models(section: Branch) -> Iterator[tuple[str, Branch]]:
 def _plan(provider: Provider, model: str, levels: tuple[Branch, Branch, Branch], ground: Ground) -> TargetPlan:
     policy = layered(Policy(), [level.branch("policy") for level in levels])
     check_policy(policy, levels[-1], ground.faults)
-    return TargetPlan(
-        target=Target(provider=provider, model=model),
+    plan = TargetPlan(
+        target=_target(provider, model, levels[-1]),
         policy=policy.value,
         probe=layered(ProbeShape(), [level.branch("probe") for level in levels]).value,
         price=_price(levels[-1].branch("price")),
         budget=_budget(levels[1].branch("budget")),
     )
+    _check_prompt(levels[-1], plan, ground.faults)
+    return plan
+
+
+def _target(provider: Provider, model: str, held: Branch) -> Target:
+    named, most = held.row("can"), held.leaf("max_input_tokens")
+    can = None if named is None else {leaf.value for leaf in named.leaves}
+    return Target(
+        provider=provider,
+        model=model,
+        can=None if can is None else tuple(ability for ability in Ability if ability in can),
+        max_input_tokens=most.value if most else None,
+    )
+
+
+def _check_prompt(held: Branch, plan: TargetPlan, faults: Faults) -> None:
+    """A probe that the target itself says is too long would find out nothing."""
+    most, need = held.leaf("max_input_tokens"), plan.probe.prompt_tokens
+    if most and plan.policy.probing and most.value < need:
+        wrong = f"{held.label}: max_input_tokens is {most.value}, and its probes are longer ({need} tokens)"
+        faults.add(most.place, wrong, "give it shorter ones, probe: {prompt_tokens: …}, or a larger limit")
 
 
 def _price(section: Branch) -> Price | None:

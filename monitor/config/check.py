@@ -167,7 +167,7 @@ class _Check:
             )
             self._faults.add(node.place, f"{label} is {what}, not a list", hint)
             return None
-        if not node.items:
+        if not node.items and not listing.or_none:
             self._faults.add(node.place, f"{label} is empty", f"name at least one {listing.holds.words.split()[-1]}")
         found = [self._item(listing, item, f"{label}: {listing.holds.words}") for item in node.items]
         leaves = [leaf for leaf in found if leaf]

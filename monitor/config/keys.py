@@ -5,7 +5,7 @@ from typing import Any
 
 from breaker.policy import Policy
 from breaker.route import Route
-from breaker.target import MODEL_NAME, PROVIDER_NAME
+from breaker.target import MODEL_NAME, PROVIDER_NAME, Ability
 from breaker.wire import READERS
 from monitor.config.addresses import base_url, control, host, open_store_url, store_url
 from monitor.config.faults import Unfit, shown
@@ -162,10 +162,24 @@ DOOR = Section(
 
 _OWN_POLICY = "numbers that differ here; the nearest wins"
 
+_ABILITIES = ", ".join(f"`{ability}`" for ability in Ability)
+
 MODEL = Section(
     name="model",
     keys=(
         Key(name="price", holds=PRICE, line="what its tokens cost", default="not known"),
+        Key(
+            name="can",
+            holds=Listing(holds=one_of("an ability", tuple(Ability)), or_none=True),
+            line=f"what steps may need of it: {_ABILITIES}; `[]` for none of these",
+            default="not known: it gets any step",
+        ),
+        Key(
+            name="max_input_tokens",
+            holds=number(1, 1_000_000_000, whole=True, unit="tokens"),
+            line="the longest prompt that it takes",
+            default="not known: it gets any step",
+        ),
         Key(name="policy", holds=POLICY, line=_OWN_POLICY),
         Key(name="probe", holds=PROBE, line=_OWN_POLICY),
     ),

@@ -42,10 +42,11 @@ class Named:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listing:
     """A list of values of one kind; an item may be written as keys instead where `or_keys` says which, the whole list
-    where `or_all_keys` does.
+    where `or_all_keys` does. With `or_none` it may be empty.
     """
 
     holds: Kind
+    or_none: bool = False
     or_keys: Section | None = None
     or_all_keys: Section | None = None
 

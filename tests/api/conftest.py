@@ -21,7 +21,7 @@ from tests.api.world import ROUTES, URL
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     """What the server's own protocol does is shown on the service's loop too, which reads and writes otherwise."""
-    fast = {"uvloop": uvloop.new_event_loop} if item.path.stem == "test_lane" else {}
+    fast = {"uvloop": uvloop.new_event_loop} if item.path.stem.startswith("test_lane") else {}
     return {"asyncio": asyncio.new_event_loop, **fast}
 
 

@@ -10,7 +10,13 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.answer import Answer, Body, Ended, Fault, Finish
-from tests.api.world import PRIMARY, failed, good
+from breaker.api import Access, create_app
+from breaker.policy import Policy
+from breaker.route import Reason, Role
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Switchboard
+from breaker.target import Ability
+from tests.api.world import MIXED, PRIMARY, URL, failed, good
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 SECTIONS = dict(re.findall(r"^## `([A-Z]+ /\S*)`\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
@@ -72,7 +78,7 @@ async def test_an_example_has_the_fields_of_a_real_answer(door: httpx.AsyncClien
     params = {"route": "coder"} if path.startswith("/route") else ONE
     real = (await door.request(method, path, params=params)).json()
 
-    (shown,) = examples(section)
+    shown, *_ = examples(section)
     assert names(shown) == names(real)
 
 
@@ -130,3 +136,27 @@ def test_the_description_of_a_report_knows_the_bounds_of_its_facts(app: FastAPI)
     assert facts["target"] == {"type": "string", "minLength": 1, "maxLength": 192}
     assert facts["status"] == {"type": ["integer", "null"], "minimum": 0, "maximum": 1e12}
     assert "minLength" not in facts["ended"]
+
+
+async def test_the_example_of_a_step_with_needs_has_the_fields_of_a_real_answer(store: RedisStore) -> None:
+    board = Switchboard(store, [MIXED], {target.name: Policy() for target in MIXED.targets})
+    transport = httpx.ASGITransport(app=create_app(board, access=Access()))
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as door:
+        real = (await door.get("/route?needs=tools,vision&input_tokens=40000")).json()
+
+    assert names(examples("GET /route")[1]) == names(real)
+
+
+@pytest.mark.parametrize("kind", [Reason, Role, Ability])
+def test_the_page_tells_of_every_word_of_a_decision(kind: type[StrEnum]) -> None:
+    told = set(re.findall(r"`(\w+)`", SECTIONS["GET /route"]))
+
+    assert {word.value for word in kind} <= told
+
+
+def test_the_page_tells_of_every_parameter(app: FastAPI) -> None:
+    described = app.openapi()["paths"]["/route"]["get"]["parameters"]
+    told = set(re.findall(r"`(\w+)`", SECTIONS["GET /route"].split("```json")[0]))
+
+    assert {parameter["name"] for parameter in described} <= told
+    assert all(ability in described[1]["description"] for ability in Ability)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from breaker.api.asked import Asked
 from breaker.api.desk import Desk
 from breaker.api.prepared import LASTS_S, SHARP_S, Prepared, Said, render
 from breaker.circuit import Cause, Circuit
@@ -45,7 +46,7 @@ def valid_for_s(said: Said) -> float:
 def test_an_answer_lasts_as_long_as_it_is_true(
     decision: Decision, fresh_s: float, lasts_s: float, changes_s: float
 ) -> None:
-    said = render(decision, 50.0, fresh_s)
+    said = render(Asked("coder"), decision, 50.0, fresh_s)
 
     assert said.lasts_until - 50 == pytest.approx(lasts_s, abs=1e-5)
     assert said.changes_at - 50 == pytest.approx(changes_s, abs=1e-5)
@@ -53,7 +54,7 @@ def test_an_answer_lasts_as_long_as_it_is_true(
 
 @given(st.floats(0.001, 20))
 def test_nobody_who_gets_an_answer_goes_on_with_it_beyond_the_hold(left_s: float) -> None:
-    said = render(decided(open_for(left_s)), 0.0, 2.5)
+    said = render(Asked("coder"), decided(open_for(left_s)), 0.0, 2.5)
 
     assert said.lasts_until + valid_for_s(said) <= left_s + 0.0006  # it is said in whole milliseconds
     assert valid_for_s(said) >= min(VALID_FOR_S, left_s - LASTS_S - 0.001)
@@ -71,7 +72,7 @@ def test_nobody_who_gets_an_answer_goes_on_with_it_beyond_the_hold(left_s: float
     ],
 )
 def test_an_answer_is_known_to_who_names_its_tag(condition: str, known: bool) -> None:
-    said = render(decided(Circuit()), 0.0, 2.5)
+    said = render(Asked("coder"), decided(Circuit()), 0.0, 2.5)
     sent = condition.format(tag=said.etag, strong=said.etag.removeprefix("W/"))
 
     assert said.known_to(sent) is known
@@ -80,32 +81,32 @@ def test_an_answer_is_known_to_who_names_its_tag(condition: str, known: bool) ->
 
 async def test_an_answer_is_made_once_until_its_circuit_moves(switchboard: Switchboard) -> None:
     prepared = Prepared(switchboard)
-    coder, reviewer = prepared.answer("coder"), prepared.answer("reviewer")
-    assert prepared.answer("coder") is coder
+    coder, reviewer = prepared.answer(Asked("coder")), prepared.answer(Asked("reviewer"))
+    assert prepared.answer(Asked("coder")) is coder
 
     await switchboard.hold(PRIMARY.name, opened=True, who="anna", why="test", for_s=60)
 
-    assert prepared.answer("coder").etag != coder.etag
-    assert prepared.answer("reviewer") is reviewer
+    assert prepared.answer(Asked("coder")).etag != coder.etag
+    assert prepared.answer(Asked("reviewer")) is reviewer
 
 
 async def test_an_answer_is_made_anew_when_its_time_is_over(switchboard: Switchboard) -> None:
     prepared = Prepared(switchboard)
     await switchboard.hold(PRIMARY.name, opened=True, who="anna", why="test", for_s=0.05)
-    out = prepared.answer("coder")
+    out = prepared.answer(Asked("coder"))
 
     async with asyncio.timeout(5):
-        while prepared.answer("coder").etag == out.etag:  # noqa: ASYNC110 # it is the clock that is waited for
+        while prepared.answer(Asked("coder")).etag == out.etag:  # noqa: ASYNC110 # it is the clock that is waited for
             await asyncio.sleep(0.005)
 
-    assert b'"role": "primary"' in bytes(prepared.answer("coder").full.body)
+    assert b'"role": "primary"' in bytes(prepared.answer(Asked("coder")).full.body)
 
 
 async def test_an_unknown_route_is_no_answer(switchboard: Switchboard) -> None:
     prepared = Prepared(switchboard)
 
     with pytest.raises(UnknownNameError):
-        prepared.answer("codr")
+        prepared.asked("codr")
     assert prepared.default() is None
     assert prepared.names == ["coder", "reviewer"]
     assert len(Desk.over(switchboard).waiting) == 0

@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app, waiting
+from breaker.api.asked import Asked
 from breaker.api.desk import Desk
 from breaker.switchboard import Switchboard
 from tests.api.lanes import HOST, Counting, served
@@ -136,7 +137,7 @@ async def test_one_too_many_is_answered_at_once(
 
 @pytest.mark.parametrize("fast", [pytest.param(True, id="in the lane"), pytest.param(False, id="in the app")])
 async def test_who_goes_away_frees_its_place(app: FastAPI, desk: Desk, fast: bool) -> None:
-    tag = desk.prepared.answer("coder").etag.encode()
+    tag = desk.prepared.answer(Asked("coder")).etag.encode()
     question = b"GET /route?route=coder&wait=30 HTTP/1.1\r\nIf-None-Match: %s\r\n" % tag
     async with served(app, Counting(desk, Access()) if fast else None) as server:
         _, writer = await asyncio.open_connection(*server.place)

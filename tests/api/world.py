@@ -1,7 +1,12 @@
 """The providers, routes and reports that the door's tests speak of."""
 
+from dataclasses import replace
+
+from breaker.circuit import Cause, Move, State
 from breaker.route import Route
-from breaker.target import Provider, Target
+from breaker.store.redis import RedisStore
+from breaker.switchboard import Switchboard
+from breaker.target import Ability, Provider, Target
 
 URL = "http://127.0.0.1:8642"
 
@@ -12,6 +17,10 @@ _OWN = Provider(name="own", base_url="http://own.example/v1", wire="anthropic-me
 PRIMARY = Target(provider=_ZAI, model="glm-5.3-flash")
 BACKUP = Target(provider=_OPEN, model="z-ai/glm-5.3-flash")
 OTHER = Target(provider=_OWN, model="small")
+
+TEXT = Target(provider=_OWN, model="text", can=(), max_input_tokens=32_000)
+EYES = Target(provider=_ZAI, model="eyes", can=(Ability.TOOLS, Ability.VISION), max_input_tokens=64_000)
+MIXED = Route(name="mixed", targets=(TEXT, EYES))
 
 ROUTES = (Route(name="coder", targets=(PRIMARY, BACKUP)), Route(name="reviewer", targets=(OTHER,)))
 
@@ -39,3 +48,13 @@ def failed(name: str, target: Target = PRIMARY, **facts: object) -> dict[str, ob
 def slow(name: str, target: Target = PRIMARY) -> dict[str, object]:
     """A report of an answer whose first byte came too late."""
     return good(name, target, first_byte_s=43.0, seconds=51.0)
+
+
+async def closes(board: Switchboard, store: RedisStore, target: Target, ago_s: float = 0.0) -> None:
+    """A target's circuit that was open has closed so long ago, and the board knows."""
+    reading = await store.look(target.name)
+    at, generation = reading.now - ago_s, reading.circuit.generation + 1
+    circuit = replace(reading.circuit, generation=generation, cause=Cause.RECOVERED, moved_at=at, open_until=None)
+    move = Move(at=at, before=State.OPEN, after=State.CLOSED, cause=Cause.RECOVERED, why="a test", circuit=circuit)
+    assert await store.apply(target.name, move, reading.circuit) is not None
+    await board.refresh()

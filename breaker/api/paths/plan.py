@@ -54,6 +54,8 @@ def _of_target(switchboard: Switchboard, name: str, now: float) -> shapes.Planne
         "base_url": target.provider.base_url,
         "wire": target.provider.wire,
         "api_key_env": target.provider.api_key_env,
+        "can": None if target.can is None else [ability.value for ability in target.can],
+        "max_input_tokens": target.max_input_tokens,
         "circuit": _of_circuit(standing.circuit, now),
         "policy": asdict(standing.policy),
     }

@@ -7,13 +7,16 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from breaker.api import asked as asking
 from breaker.api import problems, shapes
+from breaker.api.asked import MAX_INPUT_TOKENS, MAX_SESSION
 from breaker.api.desk import Desk
 from breaker.api.feed import MOST_STREAMS, Place, Reader
 from breaker.api.problems import ProblemError
 from breaker.api.replies import BASE_HEADERS, NO_STORE
 from breaker.api.waiting import MAX_WAIT_S
 from breaker.switchboard import Switchboard
+from breaker.target import Ability
 
 _STREAM: dict[int | str, dict[str, Any]] = {  # Any: FastAPI's own type for it
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
@@ -29,18 +32,24 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
     async def route(
         request: Request,
         route: Annotated[str | None, Query()] = None,
+        needs: Annotated[str, Query(description=f"with commas: {', '.join(Ability)}")] = "",
+        input_tokens: Annotated[int, Query(ge=0, le=MAX_INPUT_TOKENS)] = 0,
+        session: Annotated[str | None, Query(min_length=1, max_length=MAX_SESSION)] = None,
         wait: Annotated[float | None, Query(gt=0, le=MAX_WAIT_S)] = None,
     ) -> Response:
         """Where the next step of a route should go; read from memory.
 
-        With `wait` and the ETag of an earlier answer in If-None-Match: as soon as that is another, 304 if it isn't
-        within so many seconds.
+        With `needs` and `input_tokens`: to a target that can take it. With `session`: back to a target that takes
+        requests again at this session's turn within a minute, which is found by the name and not kept. With `wait`
+        and the ETag of an earlier answer in If-None-Match: as soon as that is another, 304 if it isn't within so many
+        seconds.
         """
         name = (route if route is not None else default) or switchboard.route(route).route.name
-        said, condition = prepared.answer(name), request.headers.get("if-none-match", "")
+        asked = prepared.asked(name, asking.needs(needs), input_tokens, session)
+        said, condition = prepared.answer(asked), request.headers.get("if-none-match", "")
         if wait is not None and said.known_to(condition):
-            await desk.waiting.wait(name, said.etag, wait, request.receive)
-            said = prepared.answer(name)
+            await desk.waiting.wait(said, wait, request.receive)
+            said = prepared.answer(asked)
         return said.answering(condition)
 
     @paths.get("/events", response_class=StreamingResponse, responses=_STREAM)
