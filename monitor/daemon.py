@@ -17,11 +17,13 @@ from breaker.api.desk import Desk
 from breaker.api.notices import Notice
 from breaker.circuit import Move
 from breaker.errors import FirstbyteError, StoreError, StoreGoneError
+from breaker.store.behind import servers_at
 from breaker.store.embedded import EmbeddedStore
-from breaker.store.redis import RedisStore
+from breaker.store.redis import LIMIT_S, RedisStore
 from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
 from monitor.connectivity import Connectivity
 from monitor.metrics import Metrics
+from monitor.metrics.calls import Timed
 from monitor.schedule import Prober
 from monitor.settings import Door, Settings
 
@@ -96,8 +98,8 @@ async def service(
     Raises EmbeddedStoreError where no store can be started; a store by URL that is gone is waited for meanwhile.
     """
     async with contextlib.AsyncExitStack() as stack:
-        store, mend = await stack.enter_async_context(_store(settings))
         metrics = Metrics(settings)
+        store, mend = await stack.enter_async_context(_store(settings, metrics))
         prober = Prober(settings, keys, store, metrics)
         network = await stack.enter_async_context(Connectivity(settings))
         board = Switchboard(
@@ -123,6 +125,7 @@ async def service(
             tokens = {"agent_token": settings.door.agent_token, "admin_token": settings.door.admin_token}
             access = Access(host=settings.door.host, **tokens)
             desk = Desk.over(board)
+            metrics.watch_door(desk.prepared.given)
             app = create_app(
                 board,
                 access=access,
@@ -137,7 +140,9 @@ async def service(
 
 
 @contextlib.asynccontextmanager
-async def _store(settings: Settings) -> AsyncIterator[tuple[RedisStore, Callable[[], Awaitable[None]] | None]]:
+async def _store(
+    settings: Settings, metrics: Metrics
+) -> AsyncIterator[tuple[RedisStore, Callable[[], Awaitable[None]] | None]]:
     """The store, and what mends it where it is our own."""
     async with contextlib.AsyncExitStack() as stack:
         url, mend = settings.store_url, None
@@ -146,7 +151,7 @@ async def _store(settings: Settings) -> AsyncIterator[tuple[RedisStore, Callable
             url = await embedded.start()
             stack.push_async_callback(embedded.stop)
             mend = embedded.ensure
-        store = RedisStore.from_url(url)
+        store = RedisStore(Timed(servers_at(url, LIMIT_S), metrics.store_called), LIMIT_S)
         stack.push_async_callback(store.close)
         yield store, mend
 

@@ -69,6 +69,7 @@ class Lane:
         if made is None or made[0] is not said or made[1] is not defaults:
             made = (said, defaults, _bytes(said.unchanged if known else said.full, defaults))
             _keep(self._written, (said.asked, known), made, MOST_KEPT)
+        said.count.times += 1
         return made[2]
 
     def _read(self, data: bytes) -> Question | None:

@@ -3,13 +3,14 @@
 import hashlib
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from starlette.responses import Response
 
 from breaker.api import shaping
 from breaker.api.asked import Asked
+from breaker.api.given import Count, Given
 from breaker.api.replies import BASE_HEADERS, as_json
 from breaker.errors import UnknownNameError
 from breaker.route import RAMP_S, VALID_FOR_S, Decision, turn_s, unable
@@ -30,7 +31,7 @@ class Said:
 
     Both are given many times, so nobody may change them. `lasts_until` is the monotonic moment from which another is
     to be made, `changes_at` the one from which it may say something else, not only other seconds. Until `back_at`
-    sessions may be told otherwise.
+    sessions may be told otherwise. Whoever gives it adds to `count`.
     """
 
     asked: Asked
@@ -39,6 +40,7 @@ class Said:
     lasts_until: float
     changes_at: float
     back_at: float
+    count: Count = field(default_factory=Count)
 
     @cached_property
     def full(self) -> Response:
@@ -72,6 +74,7 @@ class Prepared:
     def __init__(self, board: Switchboard) -> None:
         self._board = board
         self._targets = {route.name: route.targets for route in board.routes}
+        self.given = Given(board.routes)
         self._said: dict[Asked, Said] = {}
         self._watching: list[Callable[[], None]] = []
         board.watch(self._moved)
@@ -117,7 +120,8 @@ class Prepared:
         if len(self._said) >= MOST_KEPT:
             self._said.clear()
         decision = self._board.route(asked.route, unable=asked.unable, turn_s=asked.turn_s)
-        self._said[asked] = said = render(asked, decision, now, self._fresh_s())
+        said = replace(render(asked, decision, now, self._fresh_s()), count=self.given.of(decision))
+        self._said[asked] = said
         return said
 
     def _moved(self, target: str) -> None:

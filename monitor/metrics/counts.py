@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from breaker import __version__
 from breaker.answer import Answer, Source
+from breaker.api.given import Given
 from breaker.circuit import Move
 from breaker.switchboard import Judged, Switchboard
 from breaker.verdict import judge
@@ -62,13 +63,11 @@ class Metrics:
         self._crashes = names.CRASHES.counter(registry)
         skipped = names.SKIPPED.counter(registry)
         self._skipped = {cause: skipped.labels(cause.value) for cause in Skip}
-        self._bind_costs({plan.target.provider.name: plan.budget for plan in settings.targets})
+        self._calls = names.STORE_CALL.histogram(registry)
+        self._call_failures = names.STORE_FAILURES.counter(registry)
+        self._bind_budgets({plan.target.provider.name: plan.budget for plan in settings.targets})
 
-    def _bind_costs(self, budgets: Mapping[str, Budget]) -> None:
-        tokens, usd = names.TOKENS.counter(self.registry), names.COST.counter(self.registry)
-        self._prompt_tokens = {name: tokens.labels(name, "prompt") for name in budgets}
-        self._completion_tokens = {name: tokens.labels(name, "completion") for name in budgets}
-        self._usd = {name: usd.labels(name) for name in budgets}
+    def _bind_budgets(self, budgets: Mapping[str, Budget]) -> None:
         self._budget_used = names.BUDGET_USED.gauge(self.registry)
         limits = names.BUDGET_TOKENS.gauge(self.registry), names.BUDGET_USD.gauge(self.registry)
         for name, budget in budgets.items():
@@ -83,6 +82,10 @@ class Metrics:
     def watch_lag(self, lag: LoopLag) -> None:
         """Show how late this loop is."""
         self._live.lag = lag
+
+    def watch_door(self, given: Given) -> None:
+        """Show what this door has told agents."""
+        self._live.given = given
 
     def asgi(self) -> ASGIApp:
         """What answers a scrape, in the text format or in OpenMetrics, whichever is asked for."""
@@ -99,6 +102,15 @@ class Metrics:
     def moved(self, target: str, move: Move) -> None:
         """Count a move that was made here."""
         self._targets[target].moved(move.cause)
+
+    # What the store tells
+
+    def store_called(self, seconds: float | None) -> None:
+        """A call to the store took so long; None for one that failed."""
+        if seconds is None:
+            self._call_failures.inc()
+        else:
+            self._calls.observe(seconds)
 
     # What the prober tells
 
@@ -119,6 +131,10 @@ class Metrics:
         """How long each phase of a probe took."""
         self._targets[target].phases(seconds)
 
+    def lost(self, target: str) -> None:
+        """Another process probes this target now, so that what was last found here is old."""
+        self._targets[target].lost()
+
     def skipped(self, cause: Skip) -> None:
         """A probe that was due was left out."""
         self._skipped[cause].inc()
@@ -127,10 +143,8 @@ class Metrics:
         """A probe ended in a fault of ours."""
         self._crashes.inc()
 
-    def spent(self, provider: str, cost: Cost, share: float | None) -> None:
-        """A probe cost so much, and of the day's budget this share is spent; None where there is none."""
-        self._prompt_tokens[provider].inc(cost.prompt_tokens)
-        self._completion_tokens[provider].inc(cost.completion_tokens)
-        self._usd[provider].inc(cost.usd)
+    def spent(self, target: str, cost: Cost, share: float | None) -> None:
+        """A probe cost so much, and of its provider's budget this share is spent today; None where there is none."""
+        self._targets[target].spent(cost)
         if share is not None:
-            self._budget_used.labels(provider).set(share)
+            self._budget_used.labels(target.partition("/")[0]).set(share)

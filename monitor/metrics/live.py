@@ -1,12 +1,14 @@
 """What is read off the switchboard at the moment of a scrape, so that it can't be stale."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from breaker.api.given import Given
 from breaker.circuit import State
-from breaker.switchboard import Switchboard
+from breaker.switchboard import Standing, Switchboard
 from monitor.lag import LoopLag
 from monitor.metrics import names
 
@@ -19,48 +21,75 @@ class Live(Collector):
     def __init__(self) -> None:
         self.board: Switchboard | None = None
         self.lag: LoopLag | None = None
+        self.given: Given | None = None
 
     def describe(self) -> Iterable[Family]:
         """The families without samples, for the registry."""
         gauges = (
             names.CIRCUIT_STATE,
+            names.CIRCUIT_MOVED,
             names.ROUTE_TARGET,
+            names.ROUTE_TARGETS,
+            names.ROUTE_AVAILABLE,
             names.STORE_UP,
             names.SNAPSHOT_AGE,
             names.WAITING,
             names.SELF_SUSPECT,
             names.LOOP_LAG,
         )
-        return [*(metric.gauge_family() for metric in gauges), names.DROPPED.counter_family()]
+        counters = (names.ROUTE_REQUESTS, names.ROUTE_STALE, names.DROPPED)
+        return [*(one.gauge_family() for one in gauges), *(one.counter_family() for one in counters)]
 
     def collect(self) -> Iterable[Family]:
         """The families as things stand now."""
         if self.board is not None:
-            yield _circuits(self.board)
-            yield _routes(self.board)
+            yield from _circuits(self.board.standings())
+            yield from _routes(self.board)
             yield from _store(self.board)
         if self.lag is not None:
             family = names.LOOP_LAG.gauge_family()
             family.add_metric([], self.lag.take_worst_s())
             yield family
+        if self.given is not None:
+            yield from _given(self.given)
 
 
-def _circuits(board: Switchboard) -> GaugeMetricFamily:
-    family = names.CIRCUIT_STATE.gauge_family()
-    for standing in board.standings():
-        target = standing.target
+def _circuits(standings: Sequence[Standing]) -> Iterable[Family]:
+    states, moved = names.CIRCUIT_STATE.gauge_family(), names.CIRCUIT_MOVED.gauge_family()
+    for standing in standings:
+        labels = [standing.target.provider.name, standing.target.model]
         for state in State:
-            family.add_metric([target.provider.name, target.model, state.value], float(standing.state is state))
-    return family
+            states.add_metric([*labels, state.value], float(standing.state is state))
+        if standing.circuit.moved_at:
+            moved.add_metric(labels, standing.circuit.moved_at)
+    yield from (states, moved)
 
 
-def _routes(board: Switchboard) -> GaugeMetricFamily:
-    family = names.ROUTE_TARGET.gauge_family()
+def _routes(board: Switchboard) -> Iterable[Family]:
+    given, named = names.ROUTE_TARGET.gauge_family(), names.ROUTE_TARGETS.gauge_family()
+    available = names.ROUTE_AVAILABLE.gauge_family()
     for route in board.routes:
         chosen = board.route(route.name).target
         for target in route.targets:
-            family.add_metric([route.name, target.provider.name, target.model], float(target == chosen))
-    return family
+            given.add_metric([route.name, target.provider.name, target.model], float(target == chosen))
+        named.add_metric([route.name], len(route.targets))
+        passing = [target for target in route.targets if board.standing(target.name).state.passes]
+        available.add_metric([route.name], len(passing))
+    yield from (given, named, available)
+
+
+def _given(given: Given) -> Iterable[Family]:
+    requests, stale = names.ROUTE_REQUESTS.counter_family(), names.ROUTE_STALE.counter_family()
+    by_decision: Counter[tuple[str, ...]] = Counter()
+    by_route: Counter[str] = Counter()
+    for told, times in given.times():
+        by_decision[told.route, told.target.provider.name, told.target.model, told.role.value] += times
+        by_route[told.route] += times if told.stale else 0
+    for labels, times in by_decision.items():
+        requests.add_metric(labels, times)
+    for route, times in by_route.items():
+        stale.add_metric([route], times)
+    yield from (requests, stale)
 
 
 def _store(board: Switchboard) -> Iterable[Family]:

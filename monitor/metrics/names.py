@@ -8,6 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 # From a warm cache to far beyond the slow limit of 40 s, which is a bound itself so that slow ones can be counted.
 ANSWER_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 90, 120)
+CALL_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1)
 DELAY_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _UNITS = ("seconds", "usd", "ratio")
 
@@ -104,6 +105,7 @@ LAST_PHASE = _gauge(
     *_TARGET,
     "phase",
 )
+LAST_GOOD = _gauge("probe_last_good", "1 where the last probe's answer was good, 0 where it was not.", *_TARGET)
 LAST_FINISHED = _gauge(
     "probe_last_finished_timestamp_seconds", "When the last probe came to its end, whatever it found.", *_TARGET
 )
@@ -116,9 +118,12 @@ IN_FLIGHT = _gauge("probes_in_flight", "Probes that are under way, late ones inc
 SKIPPED = _counter("probes_skipped_total", "Probes that were due and left out, by cause.", "cause")
 CRASHES = _counter("probe_crashes_total", "Probes that ended in a fault of our own.")
 TOKENS = _counter(
-    "probe_tokens_total", "Tokens that probes cost, as counted by the provider, else by size.", "provider", "token_type"
+    "probe_tokens_total",
+    "Tokens that probes cost, as counted by the provider, else by size (prompt, completion).",
+    *_TARGET,
+    "token_type",
 )
-COST = _counter("probe_cost_usd_total", "US dollars that probes cost, where the price is known.", "provider")
+COST = _counter("probe_cost_usd_total", "US dollars that probes cost, where the price is known.", *_TARGET)
 BUDGET_USED = _gauge(
     "probe_budget_used_ratio", "The spent share of today's budget; from 1 on, probes come at a tenth.", "provider"
 )
@@ -126,8 +131,31 @@ BUDGET_TOKENS = _gauge("probe_budget_tokens", "The day's budget in tokens; no se
 BUDGET_USD = _gauge("probe_budget_usd", "The day's budget in US dollars; no series without one.", "provider")
 REPORTS = _counter("reports_total", "Agents' reports that counted, by verdict.", *_TARGET, "verdict")
 CIRCUIT_STATE = _gauge("circuit_state", "1 for the state that the circuit is in, 0 for the others.", *_TARGET, "state")
+CIRCUIT_MOVED = _gauge(
+    "circuit_last_move_timestamp_seconds",
+    "When the circuit last moved by itself, by the store's clock; no series before it has.",
+    *_TARGET,
+)
 CIRCUIT_MOVES = _counter("circuit_moves_total", "Moves that this process made, by cause.", *_TARGET, "cause")
 ROUTE_TARGET = _gauge("route_target", "1 for the target that the route gives now, 0 for its others.", "route", *_TARGET)
+ROUTE_TARGETS = _gauge("route_targets", "Targets that the route names.", "route")
+ROUTE_AVAILABLE = _gauge("route_targets_available", "Targets of the route whose circuit lets agents pass.", "route")
+ROUTE_REQUESTS = _counter(
+    "route_requests_total",
+    "Answers to GET /route, by the target that was given and what it was to the route.",
+    "route",
+    *_TARGET,
+    "role",
+)
+ROUTE_STALE = _counter(
+    "route_stale_answers_total",
+    "Answers to GET /route from the last snapshot, the store being gone.",
+    "route",
+)
+STORE_CALL = _histogram(
+    "store_call_seconds", "How long the store took to answer a call; good ones only.", buckets=CALL_S
+)
+STORE_FAILURES = _counter("store_call_failures_total", "Calls to the store that it refused or did not answer.")
 STORE_UP = _gauge("store_up", "1 while the store answers, 0 while the last snapshot is served instead.")
 SNAPSHOT_AGE = _gauge("store_snapshot_age_seconds", "How old the snapshot of all circuits is.")
 WAITING = _gauge("store_answers_waiting", "Answers that wait for a store that is gone.")
@@ -136,6 +164,7 @@ SELF_SUSPECT = _gauge(
     "self_suspect", "1 while our own network seems to be down, so that no circuit moves by itself; else 0."
 )
 LOOP_LAG = _gauge("event_loop_lag_seconds", "The worst lateness of our own event loop since the last scrape.")
+TARGET_INFO = _gauge("target_info", "Always 1.", *_TARGET, "wire")
 BUILD = _gauge("build_info", "Always 1.", "version")
 
 ALL: tuple[Metric, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Metric))

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Gauge
 from breaker.answer import Answer
 from breaker.circuit import Cause
 from breaker.verdict import Blame, Judgement, Verdict
+from monitor.budget import Cost
 from monitor.metrics import names
 from monitor.phases import Phase
 from monitor.settings import TargetPlan
@@ -29,10 +30,14 @@ class Collectors:
         self.last_duration = names.LAST_DURATION.gauge(registry)
         self.last_headers = names.LAST_HEADERS.gauge(registry)
         self.last_phase = names.LAST_PHASE.gauge(registry)
+        self.last_good = names.LAST_GOOD.gauge(registry)
         self.last_finished = names.LAST_FINISHED.gauge(registry)
         self.slow_limit = names.SLOW_LIMIT.gauge(registry)
         self.interval = names.INTERVAL.gauge(registry)
         self.start_delay = names.START_DELAY.histogram(registry)
+        self.tokens = names.TOKENS.counter(registry)
+        self.usd = names.COST.counter(registry)
+        self.info = names.TARGET_INFO.gauge(registry)
         self.reports = names.REPORTS.counter(registry)
         self.moves = names.CIRCUIT_MOVES.counter(registry)
 
@@ -55,7 +60,11 @@ class TargetMetrics:
         self._moves = {cause: all_.moves.labels(provider, model, cause.value) for cause in Cause}
         self._last_first_byte, self._last_duration = all_.last_first_byte, all_.last_duration
         self._last_headers, self._last_phase = all_.last_headers, all_.last_phase
-        self._last_finished = all_.last_finished
+        self._last_good, self._last_finished = all_.last_good, all_.last_finished
+        self._prompt_tokens = all_.tokens.labels(provider, model, "prompt")
+        self._completion_tokens = all_.tokens.labels(provider, model, "completion")
+        self._usd = all_.usd.labels(provider, model)
+        all_.info.labels(provider, model, plan.target.provider.wire).set(1)
         all_.slow_limit.labels(provider, model).set(plan.policy.slow_s)
         if plan.policy.probing:
             all_.interval.labels(provider, model).set(plan.policy.interval_s)
@@ -67,23 +76,36 @@ class TargetMetrics:
     def probed(self, answer: Answer, judgement: Judgement) -> None:
         """A probe came to its end."""
         good = judgement.blame is Blame.OK
+        exemplar = {"probe_id": answer.id}
         self._probes.inc()
         if judgement.verdict in self._failures:
-            self._failures[judgement.verdict].inc()
+            self._failures[judgement.verdict].inc(exemplar=exemplar)
         if answer.suspect_timing:
             self._suspect.inc()
         elif self._is_slow(answer):
             self._slow.inc()
         if good:
-            self._duration.observe(answer.seconds)
+            self._duration.observe(answer.seconds, exemplar)
         if good and answer.first_byte_s is not None:
-            self._first_byte.observe(answer.first_byte_s)
+            self._first_byte.observe(answer.first_byte_s, exemplar)
         self._set_last(answer, good=good)
 
     def phases(self, seconds: Mapping[Phase, float]) -> None:
         """How long each phase of the last probe took."""
         for phase in Phase:
             _set(self._last_phase, (*self._labels, phase.value), seconds.get(phase))
+
+    def lost(self) -> None:
+        """Another process probes the target now: what the last probe here found is old."""
+        for gauge in (self._last_first_byte, self._last_duration, self._last_headers, self._last_good):
+            gauge.remove(*self._labels)
+        self.phases({})
+
+    def spent(self, cost: Cost) -> None:
+        """A probe cost so much."""
+        self._prompt_tokens.inc(cost.prompt_tokens)
+        self._completion_tokens.inc(cost.completion_tokens)
+        self._usd.inc(cost.usd)
 
     def reported(self, verdict: Verdict) -> None:
         """An agent's report counted."""
@@ -101,6 +123,7 @@ class TargetMetrics:
         _set(self._last_first_byte, self._labels, answer.first_byte_s if good else None)
         _set(self._last_duration, self._labels, answer.seconds if good else None)
         _set(self._last_headers, self._labels, answer.headers_s if good else None)
+        self._last_good.labels(*self._labels).set(float(good))
         self._last_finished.labels(*self._labels).set(time.time())
 
 

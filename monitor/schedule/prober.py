@@ -229,6 +229,7 @@ class Prober:
         claim = await self._claims.take(seat.plan.name, lease_s(policy), errand.wish)
         if isinstance(claim, Claim):
             return claim
+        self._metrics.lost(seat.plan.name)
         seat.refused(holder, errand.extra, errand.wish, claim, time.monotonic())
         if errand.turn is not None:
             self._metrics.skipped(Skip.CLAIMED)

@@ -45,7 +45,7 @@ class Till:
         purse, paid = self._purses[provider], cost(answer, plan.price)
         tokens, usd = await self._totals(provider, day, paid)
         reached = purse.note(day, tokens, usd)
-        self._metrics.spent(provider, paid, purse.share(day))
+        self._metrics.spent(plan.name, paid, purse.share(day))
         if reached is not None:
             _log.warning("%s", _told(provider, purse, day))
 

@@ -199,6 +199,18 @@ async def test_a_move_is_in_the_very_next_answer(app: FastAPI, desk: Desk, switc
     assert BACKUP.name.encode() in after.partition(b'"target": ')[2][:40]
 
 
+async def test_the_lane_and_the_app_count_each_answer_once(app: FastAPI, desk: Desk) -> None:
+    parts = [PLAIN, ANSWER, WAITS, ANSWER, asked(b"/route", b"If-None-Match: *"), ANSWER, BY_THE_APP, ANSWER]
+    async with both(app, desk, Access()) as (lane, fast, plain):
+        for server in (fast, plain):
+            await said(server.place, parts)
+        answered = lane.answered
+    times = {(told.route, told.target, told.role.value): times for told, times in desk.prepared.given.times() if times}
+
+    assert answered == 3
+    assert times == {("coder", PRIMARY, "primary"): 6, ("default", OTHER, "primary"): 2}
+
+
 async def test_questions_without_end_cost_a_bounded_memory(desk: Desk) -> None:
     lane = Lane(desk, Access())
 

@@ -60,6 +60,28 @@ async def test_two_probers_on_one_store_take_each_turn_once_and_never_ask_a_targ
     assert skipped + missed >= 4
 
 
+async def test_who_finds_a_turn_taken_shows_nothing_of_its_older_probe(store_url: str, store: RedisStore) -> None:
+    policy = replace(POLICY, interval_s=0.5, slow_s=5.0, silence_s=10.0)
+    elsewhere = RedisStore.from_url(store_url, limit_s=2.0)
+    async with Simulator({"a/m": HEALTHY}) as simulator:
+        chosen = settings([plan(simulator, "a/m", policy)])
+        async with world(chosen, store) as here:
+
+            def shown(what: str) -> float | None:
+                name = f"firstbyte_probe_last_{what}"
+                return here.metrics.registry.get_sample_value(name, {"provider": "a", "model": "m"})
+
+            async def takes_over() -> None:
+                await elsewhere.claim("a/m", "elsewhere", 30)
+
+            await here.until(lambda: shown("first_byte_seconds"))
+            await here.until_awaited(takes_over, lambda: shown("first_byte_seconds") is None)
+            left = {what for what in ("good", "headers_seconds", "finished_timestamp_seconds") if shown(what)}
+    await elsewhere.close()
+
+    assert left == {"finished_timestamp_seconds"}
+
+
 async def test_half_open_probes_of_two_probers_keep_one_pace_and_close_the_circuit(store_url: str) -> None:
     policy = replace(PATIENT, interval_s=3600.0, hold_s=1.0, half_open_s=1.5)
     async with Simulator({"a/m": HEALTHY}) as simulator:

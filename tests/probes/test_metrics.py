@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -6,9 +7,13 @@ import pytest
 from prometheus_client import Metric
 
 from breaker.answer import Answer, Ended, Source
+from breaker.api.given import Given
 from breaker.circuit import Cause, Circuit, Move, State
+from breaker.errors import StoreGoneError
 from breaker.log import Log
 from breaker.policy import Policy
+from breaker.route import choose
+from breaker.store.behind import servers_at
 from breaker.store.contract import Reading
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Judged, Switchboard
@@ -17,6 +22,7 @@ from breaker.verdict import Verdict, judge
 from monitor.budget import Cost
 from monitor.lag import LoopLag
 from monitor.metrics import Metrics, Skip
+from monitor.metrics.calls import Timed
 from monitor.metrics.names import ALL
 from monitor.metrics.table import table
 from monitor.phases import Phase
@@ -24,6 +30,7 @@ from monitor.settings import Budget, Settings, TargetPlan
 from tests.probes.world import report, settings
 
 LABELS = {"provider": "p", "model": "m"}
+NOWHERE = "redis://127.0.0.1:1"
 
 
 def plan(model: str = "m", **policy: object) -> TargetPlan:
@@ -77,7 +84,10 @@ async def test_every_metric_is_declared_with_its_labels_and_is_there(metrics: Me
     metrics.watch_lag(LoopLag())
     metrics.probed(good())
     metrics.phases("p/m", dict.fromkeys(Phase, 0.1))
-    metrics.spent("p", Cost(prompt_tokens=1), 0.5)
+    metrics.spent("p/m", Cost(prompt_tokens=1), 0.5)
+    metrics.watch_door(Given(SETTINGS.routes))
+    opened = Circuit(epoch="e", generation=1, cause=Cause.ERRORS, moved_at=1e9, open_until=None)
+    board._snapshot.circuits["p/m"] = opened
     declared = {metric.name.removesuffix("_total"): set(metric.labels) for metric in ALL}
 
     found = {family.name: {n for s in family.samples for n in s.labels} - {"le"} for family in ours(metrics)}
@@ -158,6 +168,38 @@ def test_slow_probes_are_counted_unless_we_were_slow_ourselves(
     assert value(metrics, "probe_suspect_total", **LABELS) == suspect
 
 
+def test_what_the_last_probe_found_goes_when_another_process_takes_over(metrics: Metrics) -> None:
+    metrics.probed(good())
+    metrics.phases("p/m", dict.fromkeys(Phase, 0.1))
+
+    metrics.lost("p/m")
+    metrics.lost("p/m")
+
+    last = [name for family in ours(metrics) for s in family.samples if "_last_" in (name := s.name)]
+    assert last == ["firstbyte_probe_last_finished_timestamp_seconds"]
+    assert value(metrics, "probes_total", **LABELS) == 1
+
+
+def test_the_last_probe_was_good_or_was_not(metrics: Metrics) -> None:
+    metrics.probed(good())
+    before = value(metrics, "probe_last_good", **LABELS)
+    metrics.probed(failed())
+
+    assert (before, value(metrics, "probe_last_good", **LABELS)) == (1.0, 0.0)
+
+
+async def test_openmetrics_name_the_probe_behind_a_failure_and_a_time(metrics: Metrics) -> None:
+    metrics.probed(good())
+    metrics.probed(failed())
+
+    text = (await scraped(metrics, "application/openmetrics-text;version=1.0.0")).text
+
+    assert re.search(r'probe_failures_total\{[^}]*"http_error"\} 1\.0 # \{probe_id="1"\} 1\.0', text)
+    assert re.search(r'probe_first_byte_seconds_bucket\{le="2\.0"[^}]*\} 1\.0 # \{probe_id="1"\} 1\.5', text)
+    assert re.search(r'probe_duration_seconds_bucket\{le="40\.0"[^}]*\} 1\.0\n', text)
+    assert "probe_id" not in (await scraped(metrics, "text/plain")).text
+
+
 def test_only_phases_that_were_reached_have_a_time(metrics: Metrics) -> None:
     metrics.phases("p/m", {Phase.CONNECT: 0.01, Phase.TLS: 0.02, Phase.SEND: 0.03, Phase.WAIT: 0.04})
     metrics.phases("p/m", {Phase.CONNECT: 0.05})
@@ -180,12 +222,12 @@ def test_starts_skips_and_crashes_are_counted(metrics: Metrics) -> None:
 
 
 def test_what_probes_cost_is_counted_beside_the_budget(metrics: Metrics) -> None:
-    metrics.spent("p", Cost(prompt_tokens=700, completion_tokens=50, usd=0.5), 0.75)
-    metrics.spent("p", Cost(prompt_tokens=0, completion_tokens=0), None)
+    metrics.spent("p/m", Cost(prompt_tokens=700, completion_tokens=50, usd=0.5), 0.75)
+    metrics.spent("p/m", Cost(prompt_tokens=0, completion_tokens=0), None)
 
-    assert value(metrics, "probe_tokens_total", provider="p", token_type="prompt") == 700
-    assert value(metrics, "probe_tokens_total", provider="p", token_type="completion") == 50
-    assert value(metrics, "probe_cost_usd_total", provider="p") == 0.5
+    assert value(metrics, "probe_tokens_total", **LABELS, token_type="prompt") == 700
+    assert value(metrics, "probe_tokens_total", **LABELS, token_type="completion") == 50
+    assert value(metrics, "probe_cost_usd_total", **LABELS) == 0.5
     assert value(metrics, "probe_budget_used_ratio", provider="p") == 0.75
     assert value(metrics, "probe_budget_tokens", provider="p") == 1_000
 
@@ -243,7 +285,54 @@ def test_without_a_switchboard_there_is_nothing_of_circuits(metrics: Metrics) ->
     assert value(metrics, "event_loop_lag_seconds") is None
 
 
+async def test_times_and_failures_of_calls_to_the_store_are_counted(metrics: Metrics, store_url: str) -> None:
+    well, gone = (RedisStore(Timed(servers_at(url, 2.0), metrics.store_called), 2.0) for url in (store_url, NOWHERE))
+    await well.circuits(["p/m"])
+    with pytest.raises(StoreGoneError):
+        await gone.circuits(["p/m"])
+    await well.ping()
+    await well.close()
+    await gone.close()
+
+    assert value(metrics, "store_call_seconds_count") == 1
+    assert value(metrics, "store_call_failures_total") == 1
+
+
+async def test_a_route_has_the_targets_whose_circuits_pass(metrics: Metrics, store: RedisStore) -> None:
+    board = Switchboard(store, SETTINGS.routes, {p.name: p.policy for p in SETTINGS.targets})
+    metrics.watch(board)
+    await board.hold("p/m", opened=True, who="me", why="a test", for_s=60)
+
+    assert value(metrics, "route_targets", route="coder") == 2
+    assert value(metrics, "route_targets_available", route="coder") == 1
+    assert value(metrics, "circuit_last_move_timestamp_seconds", **LABELS) is None
+
+
+def test_answers_to_agents_are_counted_by_target_and_role(metrics: Metrics) -> None:
+    given = Given(SETTINGS.routes)
+    metrics.watch_door(given)
+    (route,) = SETTINGS.routes
+    for stale in (False, True, True):
+        given.of(choose(route, {}, 1.0, stale=stale)).times += 1
+
+    requests = {tuple(s.labels.values()): s.value for f in ours(metrics) for s in f.samples if "requests" in s.name}
+
+    assert requests == {
+        ("coder", "p", "m", "primary"): 3.0,
+        ("coder", "p", "m", "last_resort"): 0.0,
+        ("coder", "p", "n", "backup"): 0.0,
+        ("coder", "p", "n", "last_resort"): 0.0,
+    }
+    assert value(metrics, "route_stale_answers_total", route="coder") == 2
+
+
 # Scrapes
+
+
+async def scraped(metrics: Metrics, accept: str) -> httpx.Response:
+    transport = httpx.ASGITransport(metrics.asgi())
+    async with httpx.AsyncClient(transport=transport, base_url="http://firstbyte") as client:
+        return await client.get("/metrics", headers={"accept": accept})
 
 
 @pytest.mark.parametrize(
@@ -255,9 +344,7 @@ def test_without_a_switchboard_there_is_nothing_of_circuits(metrics: Metrics) ->
     ids=["text", "openmetrics"],
 )
 async def test_a_scrape_gets_the_format_that_it_asks_for(metrics: Metrics, accept: str, kind: str, end: str) -> None:
-    transport = httpx.ASGITransport(metrics.asgi())
-    async with httpx.AsyncClient(transport=transport, base_url="http://firstbyte") as client:
-        answer = await client.get("/metrics", headers={"accept": accept})
+    answer = await scraped(metrics, accept)
 
     assert answer.headers["content-type"].startswith(kind)
     assert answer.text.endswith(end)

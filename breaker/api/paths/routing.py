@@ -50,6 +50,7 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
         if wait is not None and said.known_to(condition):
             await desk.waiting.wait(said, wait, request.receive)
             said = prepared.answer(asked)
+        said.count.times += 1
         return said.answering(condition)
 
     @paths.get("/events", response_class=StreamingResponse, responses=_STREAM)

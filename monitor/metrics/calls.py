@@ -1,0 +1,35 @@
+"""Times every call to the store, from outside it."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from breaker.errors import StoreError
+from breaker.store.call import Call
+from breaker.store.line import Line
+from breaker.store.servers import Servers
+
+
+class Timed:
+    """The servers of a store; `called` hears how many seconds each round trip took, None for one that failed."""
+
+    def __init__(self, servers: Servers, called: Callable[[float | None], None]) -> None:
+        self.place = servers.place
+        self._servers = servers
+        self._called = called
+
+    async def send(self, calls: Sequence[Call]) -> list[Any]:  # Any: what a reply is, the call alone says
+        """A reply to each call."""
+        began = time.perf_counter()
+        replies = await self._servers.send(calls)
+        failed = any(isinstance(reply, StoreError) for reply in replies)
+        self._called(None if failed else time.perf_counter() - began)
+        return replies
+
+    async def any(self) -> Line:
+        """A server of them."""
+        return await self._servers.any()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._servers.close()
