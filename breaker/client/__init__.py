@@ -1,8 +1,8 @@
 """What an agent installs: route, report, and the means to look and to act by hand."""
 
 from breaker.client.door import Door
-from breaker.client.firstbyte import AsyncFirstbyte, Fallback, Firstbyte, Spot
-from breaker.client.said import Decision, Source
+from breaker.client.firstbyte import AsyncFirstbyte, Firstbyte
+from breaker.client.said import Decision, Fallback, Source, Spot
 from breaker.errors import DoorAddressError, DoorError, DoorGoneError, DoorRefusedError
 
 __all__ = [

@@ -2,10 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NotRequired, TypedDict
+
+from breaker.errors import DoorRefusedError
+
+_PROBLEM = "urn:firstbyte:problem:"
+# No decision holds longer, whatever is said.
+MAX_VALID_S = 60.0
+
+
+class Spot(TypedDict):
+    """A target as `GET /route` describes it: `target` is `provider/model`."""
+
+    target: str
+    base_url: str
+    wire: str
+    api_key_env: NotRequired[str | None]
+
+
+Fallback = Sequence[Spot] | Mapping[str, Sequence[Spot]]
+
+
+def spots(fallback: Fallback, name: str | None) -> Sequence[Spot]:
+    """The targets that the caller gave for a route, the preferred one first."""
+    return fallback.get(name or "default", ()) if isinstance(fallback, Mapping) else fallback
+
+
+def check(fallback: Fallback) -> None:
+    """Raise ValueError where a fallback holds something that is no target."""
+    for listed in fallback.values() if isinstance(fallback, Mapping) else [fallback]:
+        for spot in listed:
+            texts = [spot.get(name) for name in ("target", "base_url", "wire")]
+            if not all(isinstance(text, str) and text for text in texts) or not re.fullmatch(
+                "[^/]+/.+", spot["target"]
+            ):
+                raise ValueError("a target in `fallback` needs target (provider/model), base_url and wire")
 
 
 class Source(StrEnum):
@@ -65,12 +102,61 @@ class Decision:
                 raise TypeError(f"{name} is not of type {known[name]}")
         return cls(**{name: value for name, value in said.items() if name in known})
 
+    def aged(self, by_s: float) -> Decision:
+        """The same decision so much later."""
+        since_s = None if self.since_s is None else self.since_s + by_s
+        until_s = None if self.until_s is None else max(self.until_s - by_s, 0.0)
+        retry_after_s = None if self.retry_after_s is None else max(self.retry_after_s - by_s, 0.0)
+        return replace(self, since_s=since_s, until_s=until_s, retry_after_s=retry_after_s)
+
 
 # What the client adds.
 _OURS = ("slow_s", "silence_s", "switched", "source")
 
 
 def _fits(value: object, kind: str) -> bool:
-    """Whether a value is of a field's type; a whole number is good for seconds."""
+    """Whether a value is of a field's type; a whole number is good for seconds, and none is endless."""
     words = kind.split(" | ")
-    return type(value).__name__.replace("NoneType", "None") in (*words, *(["int"] if "float" in words else []))
+    if "float" in words and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return math.isfinite(value) and value >= 0
+    return type(value).__name__.replace("NoneType", "None") in words
+
+
+def parsed(body: bytes) -> dict[str, Any] | None:
+    """The JSON object in a body; None where there is none."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def refusal(status: int, body: bytes) -> DoorRefusedError | None:
+    """The problem that a body tells of; None where it is none of Firstbyte's."""
+    said = parsed(body)
+    if said is None or not str(said.get("type", "")).startswith(_PROBLEM):
+        return None
+    return DoorRefusedError(status, str(said.get("detail") or said.get("title") or status))
+
+
+def primary(name: str | None, spot: Spot) -> Decision:
+    """The decision for a target of which nothing is known but where it is."""
+    provider, _, model = spot["target"].partition("/")
+    return Decision(
+        route=name or "default",
+        target=spot["target"],
+        provider=provider,
+        model=model,
+        base_url=spot["base_url"],
+        wire=spot["wire"],
+        api_key_env=spot.get("api_key_env"),
+        role="primary",
+        primary=spot["target"],
+        reason="healthy",
+        since_s=None,
+        until_s=None,
+        generation=0,
+        valid_for_s=1.0,
+        stale=True,
+        source=Source.PRIMARY,
+    )

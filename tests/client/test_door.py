@@ -1,86 +1,18 @@
-"""What an agent installs, against a real service."""
+"""The service as people ask it."""
 
-import asyncio
-import contextlib
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
-from fastapi import FastAPI
 
-from breaker.api import Access, create_app
 from breaker.client import Decision, Door
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError
-from breaker.policy import Policy
-from breaker.store.redis import RedisStore
-from breaker.switchboard import Switchboard
-from tests.api.server import Server
-from tests.api.world import BACKUP, PRIMARY, ROUTES, failed, good
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("s"))
-    yield made
-    made.kill()
-
-
-class Service:
-    """A service on a port of its own, in a thread of its own, since the client blocks."""
-
-    def __init__(self, store_url: str, access: Access) -> None:
-        self._store_url = store_url
-        self._access = access
-        self._started = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
-        self.url = ""
-
-    def __enter__(self) -> str:
-        self._thread.start()
-        assert self._started.wait(20)
-        return self.url
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(20)
-        assert not self._thread.is_alive()
-
-    async def _serve(self) -> None:
-        async with self._app() as app:
-            with socket.create_server(("127.0.0.1", 0)) as listener:
-                self._server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
-                self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-                # The socket listens already, so whoever comes now is served in a moment.
-                self._started.set()
-                await self._server.serve([listener])
-
-    @contextlib.asynccontextmanager
-    async def _app(self) -> AsyncIterator[FastAPI]:
-        store = RedisStore.from_url(self._store_url, limit_s=2.0)
-        switchboard = Switchboard(store, ROUTES, {t.name: Policy() for route in ROUTES for t in route.targets})
-        await switchboard.refresh()
-        yield create_app(switchboard, access=self._access)
-        await store.close()
-
-
-@pytest.fixture
-def url(server: Server) -> Iterator[str]:
-    server.fresh()
-    with Service(server.url, Access()) as found:
-        yield found
-
-
-@pytest.fixture
-def guarded(server: Server) -> Iterator[str]:
-    server.fresh()
-    with Service(server.url, Access(agent_token="agent-secret", admin_token="admin-secret")) as found:
-        yield found
+from tests.api.world import BACKUP, PRIMARY, failed, good
 
 
 def test_an_agent_asks_where_to_and_tells_how_it_went(url: str) -> None:

@@ -1,0 +1,220 @@
+"""What is known of each route, and what its next step is told."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from breaker.client.said import Decision, Fallback, Source, primary, spots
+from breaker.client.step import Step
+from breaker.errors import DoorError
+
+if TYPE_CHECKING:
+    from breaker.client.alone import Alone
+    from breaker.client.plan import Plan
+
+# No step waits longer for the service: what is left to 50 ms is for everything else.
+WAIT_S = 0.04
+# Where nothing at all is known, the first step waits for so long.
+PATIENCE_S = 2.0
+# A route that nobody has asked for so long isn't followed any more.
+IDLE_S = 600.0
+# So many routes are kept; those asked longest ago are forgotten.
+MOST_ROUTES = 256
+# So many of the newest steps are remembered for the time without the service.
+MOST_STEPS = 1_024
+# Without the service a decision is looked at again after this.
+ALONE_S = 1.0
+
+
+class Kept:
+    """One route as this client knows it. What `Book` guards isn't to be written by others."""
+
+    __slots__ = (
+        "asked_at",
+        "began",
+        "decision",
+        "followed",
+        "handed",
+        "name",
+        "refused",
+        "said",
+        "said_at",
+        "settled",
+        "until",
+        "valid_until",
+        "waiting",
+    )
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+        # What a step is told without another look, until a monotonic moment.
+        self.decision: Decision | None = None
+        self.until = 0.0
+        self.asked_at = 0.0
+        self.handed: str | None = None  # the target that a step was told last
+        # What the service said last, when, and until when that holds.
+        self.said: Decision | None = None
+        self.said_at = 0.0
+        self.valid_until = 0.0
+        self.refused: DoorError | None = None  # why it said nothing the last time
+        # Whether somebody asks the service, since when, and whether the first of these questions has had its end.
+        self.followed = False
+        self.began = 0.0
+        self.settled = False
+        self.waiting: list[Callable[[], None]] = []
+
+
+class Book:
+    """All that a client knows. Every method may be called by any thread; none waits for anything.
+
+    With `strict` no step is told again what isn't the service's own word.
+    """
+
+    def __init__(self, fallback: Fallback, *, strict: bool) -> None:
+        self.kept: dict[str | None, Kept] = {}
+        self._lock = threading.RLock()  # a collected object may report, whatever its thread is doing
+        self._fallback = fallback
+        self._alone_s = 0.0 if strict else ALONE_S
+        self._steps: deque[Step] = deque(maxlen=MOST_STEPS)
+        self._alone: Alone | None = None
+
+    def forked(self) -> None:
+        """In a new process: nobody holds the lock, nobody asks or waits."""
+        self._lock = threading.RLock()
+        for kept in self.kept.values():
+            kept.followed = kept.settled = False
+            kept.waiting.clear()
+
+    # The agents' side
+
+    def ask(self, name: str | None, now: float) -> tuple[Kept, bool]:
+        """A route, and whether somebody has to begin to follow it."""
+        with self._lock:
+            kept = self.kept.get(name)
+            if kept is None:
+                kept = self.kept[name] = Kept(name)
+                self._bound()
+            kept.asked_at = now
+            begins = not kept.followed
+            if begins:
+                kept.followed, kept.settled, kept.began = True, False, now
+            return kept, begins
+
+    def wait_s(self, kept: Kept, now: float, *, patient: bool) -> float:
+        """For how long a step should wait for the service; 0.0 where there is nothing to wait for."""
+        if kept.settled or now < kept.valid_until:
+            return 0.0
+        nothing = kept.said is None and not spots(self._fallback, kept.name)
+        return max(kept.began + (PATIENCE_S if nothing and patient else WAIT_S) - now, 0.0)
+
+    def wait(self, kept: Kept, wake: Callable[[], None]) -> bool:
+        """Have this called once when the service has said something, or can't; False where it has already."""
+        with self._lock:
+            if not kept.settled:
+                kept.waiting.append(wake)
+            return not kept.settled
+
+    def decide(self, kept: Kept, now: float) -> Decision | None:
+        """What a step is told; None where nothing is known."""
+        with self._lock:
+            if kept.said is not None and now < kept.valid_until:
+                return _hand(kept, kept.said.aged(now - kept.said_at), kept.valid_until)
+            decision = self._without(kept, now)
+            return None if decision is None else _hand(kept, decision, now + self._alone_s)
+
+    def besides(self, name: str | None, tried: Collection[str], now: float) -> Decision | None:
+        """The best target of a route besides those that were tried; None where none is known."""
+        with self._lock:
+            kept = self.kept.get(name)
+            said, said_at = (None, 0.0) if kept is None else (kept.said, kept.said_at)
+            return None if self._alone is None else self._alone.besides(name, tried, said, said_at, now)
+
+    def stepped(self, step: Step) -> None:
+        """Remember how a step went; while the service is away, it may change what the next one is told."""
+        with self._lock:
+            self._steps.append(step)
+            for name in self._alone.take(step) if self._alone else ():
+                if (kept := self.kept.get(name)) is not None:
+                    kept.until = 0.0
+
+    # The side of those who ask the service
+
+    def take(self, kept: Kept, said: Decision, now: float, valid_for_s: float) -> None:
+        """The service has said where to."""
+        with self._lock:
+            said = self._with_limits(said)
+            kept.said, kept.said_at, kept.valid_until, kept.refused = said, now, now + valid_for_s, None
+            if self._alone:
+                self._alone.back(kept.name)
+            kept.until = 0.0
+            if kept.handed == said.target:  # else the next step is told of the switch
+                kept.decision = said
+                kept.until = kept.valid_until
+            self._settle(kept)
+
+    def lost(self, kept: Kept, why: DoorError) -> None:
+        """The service can't be asked, or doesn't say."""
+        with self._lock:
+            kept.refused = why
+            self._settle(kept)
+
+    def leave(self, kept: Kept) -> None:
+        """Nobody asks for this route any more."""
+        with self._lock:
+            kept.followed = False
+            self._settle(kept)
+
+    def idle(self, kept: Kept, now: float) -> bool:
+        """Whether no agent has asked for a route for long."""
+        return now - kept.asked_at > IDLE_S or self.kept.get(kept.name) is not kept
+
+    def learn(self, alone: Alone) -> None:
+        """The rules are loaded, by which this client can go on by itself."""
+        with self._lock:
+            self._alone = alone
+
+    def told(self, plan: Plan) -> None:
+        """The service has told what decides."""
+        with self._lock:
+            if self._alone:
+                self._alone.told(plan)
+
+    # Inside, with the lock held
+
+    def _without(self, kept: Kept, now: float) -> Decision | None:
+        """What a step is told without the service."""
+        alone = self._alone and self._alone.decide(kept.name, kept.said, kept.said_at, self._steps, now)
+        if alone:
+            return alone
+        if kept.said is not None:
+            return replace(kept.said.aged(now - kept.said_at), stale=True, source=Source.KEPT)
+        known = spots(self._fallback, kept.name)
+        return primary(kept.name, known[0]) if known else None
+
+    def _with_limits(self, said: Decision) -> Decision:
+        policy = self._alone and self._alone.policy(said.target)
+        return replace(said, slow_s=policy.slow_s, silence_s=policy.silence_s) if policy else said
+
+    def _settle(self, kept: Kept) -> None:
+        kept.settled = True
+        waiting, kept.waiting = kept.waiting, []
+        for wake in waiting:
+            wake()
+
+    def _bound(self) -> None:
+        while len(self.kept) > MOST_ROUTES:
+            oldest = min(self.kept.values(), key=lambda kept: kept.asked_at)
+            del self.kept[oldest.name]
+            if self._alone:
+                self._alone.back(oldest.name)
+
+
+def _hand(kept: Kept, decision: Decision, until: float) -> Decision:
+    """Tell a step where to; what the next ones are told is the same, but for the switch."""
+    switched = kept.handed is not None and kept.handed != decision.target
+    kept.handed, kept.decision, kept.until = decision.target, decision, until
+    return replace(decision, switched=True) if switched else decision

@@ -1,0 +1,83 @@
+"""One question to the service, bounded in time and size."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+from breaker.client.address import Address
+from breaker.client.http import httpx
+from breaker.client.said import refusal
+from breaker.errors import DoorGoneError
+
+# A service that is there answers within this, besides what it was asked to wait for.
+LIMIT_S = 1.0
+# No answer of ours is longer.
+MOST_BYTES = 4_000_000
+# Its connection stays open between two questions.
+_KEEP_S = 60.0
+
+
+class Reply(NamedTuple):
+    """What came back: a status below 400, its headers and its body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Line:
+    """A client of the service's; made and used within one event loop."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        limits = httpx.Limits(keepalive_expiry=_KEEP_S)
+        self._http = httpx.AsyncClient(timeout=None, limits=limits, **address.options())  # `ask` bounds it
+        self._http.headers["Accept-Encoding"] = "identity"
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
+
+    async def ask(self, method: str, path: str, *, within_s: float = LIMIT_S, **request: Any) -> Reply:  # Any: httpx's
+        """What the service answers.
+
+        Raises DoorGoneError where nothing of Firstbyte's comes in time, and DoorRefusedError for a problem of its.
+        """
+        async with self._translated(), asyncio.timeout(within_s), self._http.stream(method, path, **request) as reply:
+            body = await self._body(reply)
+        if reply.status_code >= 400:
+            raise refusal(reply.status_code, body) or self.other(reply.status_code)
+        return Reply(reply.status_code, reply.headers, body)
+
+    @asynccontextmanager
+    async def stream(self, path: str, **request: Any) -> AsyncIterator[AsyncIterator[bytes]]:  # Any: httpx's
+        """The bytes of an answer that has no end, as they come. Raises as `ask` does."""
+        async with self._translated(), self._http.stream("GET", path, **request) as reply:
+            if reply.status_code != 200:
+                raise refusal(reply.status_code, await self._body(reply)) or self.other(reply.status_code)
+            yield reply.aiter_raw()
+
+    def other(self, status: int) -> DoorGoneError:
+        """What to say where something else answers."""
+        return DoorGoneError(f"what answers at {self._address.bare} is not Firstbyte (status {status})")
+
+    async def _body(self, reply: httpx.Response) -> bytes:
+        """All of it, as it was sent: we ask for nothing that would have to be unpacked."""
+        body = bytearray()
+        async for piece in reply.aiter_raw():
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise self.other(reply.status_code)
+        return bytes(body)
+
+    @asynccontextmanager
+    async def _translated(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except TimeoutError:
+            raise DoorGoneError(f"{self._address.bare} doesn't answer in time") from None
+        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
+            raise DoorGoneError(f"nothing answers at {self._address.bare} ({error})") from None

@@ -1,0 +1,160 @@
+"""Decides without the service: from what it last told, and what this client's own steps have come to since."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from itertools import groupby
+
+from breaker import route as routes
+from breaker.answer import Part
+from breaker.circuit import Circuit, due
+from breaker.client.plan import Plan, circuit_time
+from breaker.client.said import Decision, Source
+from breaker.client.step import Step
+from breaker.log import BIN_S, Bin, Entry, Log, Weight, weigh
+from breaker.policy import Policy
+from breaker.route import Role, Route, choose
+
+# Of each target so many of the newest answers count.
+_MOST = 128
+# A circuit that opens, closes and is open again makes three moves; more at one moment would be a fault.
+_MOST_MOVES = 4
+# Without the service a decision is looked at again after this.
+LOOK_S = 1.0
+
+
+class Local:
+    """A breaker for the time without the service: the same rules, fed by this client's own answers.
+
+    Nobody probes, so circuits close when their hold ends. One that the service told to be open stays so for as long
+    as the service would wait for its own probes.
+    """
+
+    def __init__(self, plan: Plan, before: Iterable[Step], now: float) -> None:
+        self._plan = plan
+        self._policies = {name: replace(policy, probing=False) for name, policy in plan.policies.items()}
+        self._logs: dict[str, deque[Entry]] = {name: deque(maxlen=_MOST) for name in plan.policies}
+        self._circuits = {
+            name: _patient(plan.circuits.get(name, Circuit()), policy, circuit_time(now))
+            for name, policy in plan.policies.items()
+        }
+        self.moved: set[str] = set()  # the targets whose circuits have moved since
+        for step in before:
+            self._add(step)
+
+    def take(self, step: Step) -> None:
+        """Let an answer count; no good one opens a circuit, and none closes one."""
+        entry = self._add(step)
+        if entry is not None and weigh(entry, self._policies[step.answer.target]).bad:
+            self._settle(step.answer.target, circuit_time(step.at))
+
+    def decide(self, name: str | None, now: float) -> Decision | None:
+        """Where a step of a route should go; None where the route isn't known."""
+        route = self._plan.route(name)
+        if route is None:
+            return None
+        at = circuit_time(now)
+        for target in route.targets:
+            self._settle(target.name, at)
+        chosen = choose(route, self._circuits, at, stale=True)
+        moved = any(target.name in self.moved for target in route.targets)
+        source = Source.LOCAL if moved else Source.KEPT if self._plan.told else Source.PRIMARY
+        return shown(chosen, self._policies, source)
+
+    def besides(self, name: str | None, tried: Collection[str], now: float) -> Decision | None:
+        """The best target of a route besides those that were tried; None where there is none."""
+        return besides(replace(self._plan, circuits=self._circuits), name, tried, now, Source.LOCAL)
+
+    def _settle(self, name: str, at: float) -> None:
+        """Make the moves that are due."""
+        for _ in range(_MOST_MOVES):
+            move = due(self._circuits[name], self._log(name), self._policies[name], at)
+            if move is None:
+                return
+            self._circuits[name] = move.circuit
+            self.moved.add(name)
+
+    def _add(self, step: Step) -> Entry | None:
+        """The entry of an answer that counts; None for one that doesn't, or has already."""
+        log, entry = self._logs.get(step.answer.target), _entry(step)
+        if log is None:
+            return None
+        for place, other in enumerate(log):
+            if other.answer.id == entry.answer.id:
+                if other.answer.part is Part.FINAL or entry.answer.part is Part.LATE:
+                    return None
+                log[place] = entry = replace(entry, at=other.at, late=True)  # both parts count once, as the first came
+                return entry
+        log.append(entry)
+        return entry
+
+    def _log(self, name: str) -> Log:
+        entries = tuple(self._logs[name])
+        return Log(reports=entries, bins=tuple(_bins(entries, self._circuits[name].moved_at, self._policies[name])))
+
+
+def besides(plan: Plan, name: str | None, tried: Collection[str], now: float, source: Source) -> Decision | None:
+    """The best target of a route besides those that were tried; None where there is none."""
+    route = plan.route(name)
+    left = () if route is None else tuple(t for t in route.targets if t.name not in tried)
+    if route is None or not left:
+        return None
+    chosen = choose(Route(name=route.name, targets=left), plan.circuits, circuit_time(now))
+    role = Role.BACKUP if chosen.role is Role.PRIMARY and left[0] != route.targets[0] else chosen.role
+    decision = shown(chosen, plan.policies, source)
+    return replace(decision, role=role.value, primary=route.targets[0].name)
+
+
+def shown(chosen: routes.Decision, policies: Mapping[str, Policy], source: Source) -> Decision:
+    """A decision of the pure rules as an agent has it."""
+    target, policy = chosen.target, policies[chosen.target.name]
+    return Decision(
+        route=chosen.route.name,
+        target=target.name,
+        provider=target.provider.name,
+        model=target.model,
+        base_url=target.provider.base_url,
+        wire=target.provider.wire,
+        api_key_env=target.provider.api_key_env,
+        role=chosen.role.value,
+        primary=chosen.route.targets[0].name,
+        reason=chosen.reason.value,
+        since_s=chosen.since_s,
+        until_s=chosen.until_s,
+        generation=chosen.generation,
+        valid_for_s=min(chosen.valid_for_s, LOOK_S),
+        stale=source is not Source.SERVICE,
+        retry_after_s=chosen.retry_after_s,
+        slow_s=policy.slow_s,
+        silence_s=policy.silence_s,
+        source=source,
+    )
+
+
+def _patient(circuit: Circuit, policy: Policy, lost_at: float) -> Circuit:
+    """An open circuit stays so until the service would have given its probes up."""
+    if circuit.open_until is None or not policy.probing:
+        return circuit
+    return replace(circuit, open_until=max(circuit.open_until, lost_at + policy.silent_s))
+
+
+def _entry(step: Step) -> Entry:
+    at = circuit_time(step.at)
+    return Entry(
+        answer=step.answer,
+        verdict=step.judgement.verdict,
+        blame=step.judgement.blame,
+        at=at,
+        began=at - step.answer.began_ago_s,
+        late=step.answer.part is Part.LATE,
+    )
+
+
+def _bins(entries: Iterable[Entry], moved_at: float, policy: Policy) -> Iterable[Bin]:
+    """How many reports of each kind counted, as the store would have it."""
+    for start, within in groupby(sorted(entries, key=lambda e: e.at), lambda e: e.at // BIN_S * BIN_S):
+        weights = [weigh(e, policy) if e.began > moved_at else Weight.NOTHING for e in within]
+        ok, failure, late = (weights.count(w) for w in (Weight.GOOD, Weight.FAILED, Weight.SLOW))
+        yield Bin(start, ok=ok, failure=failure, nothing=len(weights) - ok - failure - late, late=late)

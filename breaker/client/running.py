@@ -1,0 +1,116 @@
+"""What runs in a client's own thread: its loop and its tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from breaker.client.asking import Asker
+from breaker.client.keeping import Kept
+from breaker.client.line import LIMIT_S, Line
+from breaker.client.telling import Teller
+
+if TYPE_CHECKING:
+    from breaker.client.engine import Engine
+
+_log = logging.getLogger(__name__)
+
+# After a fault of our own.
+_AGAIN_S = 1.0
+
+
+def run(engine: Engine) -> None:
+    """Do what an engine is asked, until it is stopped."""
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        runner.run(_live(engine))
+
+
+async def _live(engine: Engine) -> None:
+    await Running(engine).live()
+
+
+class Running:
+    """The tasks of one engine; all but `wake` is called in its thread alone."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._loop = asyncio.get_running_loop()
+        self._woken = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._line = Line(engine.address)
+        self._asker = Asker(self._line, engine.book)
+        self._teller = Teller(self._line, engine.outbox)
+
+    def wake(self) -> None:
+        """Look at what is asked; any thread may call it while this is the engine's."""
+        self._loop.call_soon_threadsafe(self._woken.set)
+
+    def follow(self, kept: Kept) -> None:
+        """Keep a route's decision fresh."""
+        self._begin(lambda: self._asker.follow(kept))
+
+    def tell(self) -> None:
+        """Send what waits."""
+        self._teller.wake()
+
+    async def live(self) -> None:
+        """Do what is asked until the end, then send what waits."""
+        engine = self._engine
+        engine.begin(self)
+        self._telling = self._begin(self._teller.tell)
+        self._begin(self._learn)
+        try:
+            while not engine.ending:
+                self._woken.clear()
+                while (what := engine.asked()) is not None:
+                    what(self)
+                if not engine.ending:
+                    await self._woken.wait()
+        finally:
+            engine.end()
+            await self._end()
+
+    async def _end(self) -> None:
+        self._teller.end()
+        await asyncio.wait([self._telling], timeout=self._engine.flush_s)
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._engine.outbox.give_up()
+        await self._line.aclose()
+
+    async def _learn(self) -> None:
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                await self._asker.asked.wait()
+        except TimeoutError:
+            pass
+        from breaker.client.learning import learn  # here, since the first answer shall not wait for it
+
+        await learn(self._line, self._engine.book, self._engine.fallback, self._asker.moved)
+
+    def _begin(self, make: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
+        task = self._loop.create_task(self._guarded(make))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _guarded(self, make: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        while True:
+            try:
+                return await make()
+            except Exception:  # noqa: BLE001 # whatever breaks here must not reach an agent
+                _log.exception("a fault of the client's own; it goes on")
+            await asyncio.sleep(_AGAIN_S)
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """Looks names up by itself: no other thread is needed for it, and none has to be waited for at the end."""
+
+    async def getaddrinfo(self, host: Any, port: Any, **of: Any) -> list[Any]:  # Any: whatever asyncio's own takes
+        """The addresses of a host."""
+        return socket.getaddrinfo(host, port, **of)
