@@ -33,6 +33,8 @@ _log = logging.getLogger(__name__)
 AGAIN_S = 0.2
 # The clock's own moves are looked for no more often than the first and no less often than the second.
 SETTLE_S = (0.02, 1.0)
+# Between two looks at what other processes were told; each reads all logs.
+OVERHEAR_S = 1.0
 # Open connections get this long to end when the service stops.
 LINGER_S = 1
 
@@ -194,7 +196,7 @@ def _overhear(prober: Prober) -> Callable[[], Awaitable[None]]:
     """One round of listening to what other processes were told."""
 
     async def once() -> None:
-        await asyncio.sleep(REFRESH_S)
+        await asyncio.sleep(OVERHEAR_S)
         await prober.overhear()
 
     return once

@@ -1,5 +1,7 @@
 """A replica of the service over a store, and what its listeners were told."""
 
+from dataclasses import replace
+
 from breaker.circuit import Move
 from breaker.policy import Policy
 from breaker.route import Route
@@ -23,3 +25,18 @@ def replica_over(store: RedisStore, route: Route, policy: Policy | None, heard: 
     """A replica that has read nothing yet, with one policy for all targets of its route."""
     policies = dict.fromkeys((target.name for target in route.targets), policy or Policy())
     return Switchboard(store, [route], policies, heard.listeners() if heard else Listeners())
+
+
+def believe(board: Switchboard, ahead_s: float) -> None:
+    """Let a replica believe that the store's clock is so much further ahead."""
+    clock = board._snapshot.clock
+    assert clock is not None
+    ahead = replace(clock, least_s=clock.least_s + ahead_s, most_s=clock.most_s + ahead_s)
+    board._snapshot.clock = ahead
+
+
+def pass_time(board: Switchboard, seconds: float) -> None:
+    """Let a replica believe that so much time has gone by since its last read."""
+    assert board._snapshot._read_at is not None
+    board._snapshot._read_at -= seconds
+    believe(board, seconds)

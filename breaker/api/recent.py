@@ -8,7 +8,7 @@ from itertools import islice
 
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError
-from breaker.switchboard import REFRESH_S, Switchboard
+from breaker.switchboard import LOOK_S, Switchboard
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class Recent:
 
     async def moves(self) -> list[tuple[str, Move]]:
         """The newest moves with their targets, newest first; the last known ones while the store is gone."""
-        if self._read_at is None or time.monotonic() - self._read_at >= REFRESH_S:
+        if self._read_at is None or time.monotonic() - self._read_at >= LOOK_S:
             self._read_at = time.monotonic()
             try:
                 self._moves = await self._read()

@@ -1,6 +1,7 @@
 """What the switchboard asks of a store."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -62,6 +63,6 @@ class Store(Protocol):
         """Give a claim back; one that another has taken since stays as it is."""
         ...
 
-    def announcements(self) -> AsyncIterator[tuple[str, Circuit]]:
-        """Circuits as they move, until the connection breaks."""
+    def announcements(self) -> AbstractAsyncContextManager[AsyncIterator[tuple[str, Circuit]]]:
+        """Circuits as they move, from the moment of entering on, until the connection breaks or is silent."""
         ...

@@ -3,12 +3,9 @@
 import contextlib
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
-
-from redis.asyncio.client import PubSub
-from redis.exceptions import RedisError
 
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
@@ -19,10 +16,9 @@ from breaker.store.behind import servers_at
 from breaker.store.call import Call, command
 from breaker.store.claim import Grant, Wish
 from breaker.store.contract import Reading
-from breaker.store.limit import within
+from breaker.store.hearing import heard
 from breaker.store.script import APPLY, CLAIM, RECORD, SPEND, TAKE, UNCLAIM
 from breaker.store.servers import Servers
-from breaker.store.trouble import translated
 from breaker.usual import Usual
 from breaker.usual import read as read_usual
 from breaker.usual import write as write_usual
@@ -162,20 +158,14 @@ class RedisStore:
         args = (holder, told.need.value if told else "", f"{up_to:.6f}")
         await self._ask(UNCLAIM.call(_keys(target, "claim", "probed"), args))
 
-    async def announcements(self) -> AsyncGenerator[tuple[str, Circuit]]:
-        """Circuits as they move. Raises StoreGoneError when the connection breaks; a frozen server stays unnoticed."""
-        line = await self._servers.any()
-        ears = line.server.pubsub()
-        try:
-            await line.ask(lambda: _subscribe(ears))
-            while True:
-                said = await self._hear(ears, line.place)
-                if said is not None:
-                    yield said
-        finally:
-            with contextlib.suppress(RedisError, OSError, TimeoutError):
-                async with within(self._limit_s):
-                    await ears.aclose()  # type: ignore[no-untyped-call] # redis-py leaves it untyped
+    @contextlib.asynccontextmanager
+    async def announcements(self) -> AsyncIterator[AsyncIterator[tuple[str, Circuit]]]:
+        """Circuits as they move, from the moment of entering on.
+
+        Raises StoreGoneError, at once when the connection breaks and within a second when it is silent.
+        """
+        async with heard(await self._servers.any(), CHANNEL, codec.read_announcement, self._limit_s) as announced:
+            yield announced
 
     # Beside the contract
 
@@ -198,13 +188,6 @@ class RedisStore:
 
     async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
         return _answered(*await self._servers.send([call]))
-
-    async def _hear(self, ears: PubSub, place: str) -> tuple[str, Circuit] | None:
-        try:
-            message = await ears.get_message(timeout=None)
-        except (RedisError, OSError) as error:
-            raise translated(error, place) from None
-        return codec.read_announcement(message["data"]) if message and message["type"] == "message" else None
 
     def _read_log(self, probes: Sequence[str], reports: Sequence[str], bins: Sequence[str], usual: str | None) -> Log:
         return Log(
@@ -267,9 +250,3 @@ def _garbage_s(move: Move) -> int:
     held = move.circuit.held
     ends = (move.circuit.open_until or 0.0, held.until if held else 0.0)
     return _GARBAGE_S + max(0, round(max(ends) - move.at))
-
-
-async def _subscribe(ears: PubSub) -> None:
-    """Subscribe, and wait until the server has said so."""
-    await ears.subscribe(CHANNEL)
-    await ears.get_message(timeout=None)

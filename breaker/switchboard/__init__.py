@@ -1,12 +1,13 @@
 """Joins judging, deciding and routing to a store: report, route, hold, snapshot."""
 
-from breaker.switchboard.board import REFRESH_S, Switchboard
+from breaker.switchboard.board import LOOK_S, Switchboard
 from breaker.switchboard.intake import MAX_WAITING
 from breaker.switchboard.listeners import Judged, Listeners
-from breaker.switchboard.snapshot import STALE_AFTER_S
+from breaker.switchboard.snapshot import REFRESH_S, STALE_AFTER_S
 from breaker.switchboard.words import Network, Standing, newest
 
 __all__ = [
+    "LOOK_S",
     "MAX_WAITING",
     "REFRESH_S",
     "STALE_AFTER_S",

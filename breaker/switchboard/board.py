@@ -16,13 +16,13 @@ from breaker.switchboard.intake import Intake
 from breaker.switchboard.listeners import NOBODY, Judged, Listeners
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.recorder import Recorder
-from breaker.switchboard.snapshot import Snapshot
+from breaker.switchboard.snapshot import REFRESH_S, Snapshot
 from breaker.switchboard.words import Network, Standing
 
 _log = logging.getLogger(__name__)
 
-# Between two reads of all circuits; a lost announcement is noticed within this.
-REFRESH_S = 1.0
+# Whoever looks sees last answers and moves that are no older than this.
+LOOK_S = 1.0
 
 
 class Switchboard:
@@ -162,7 +162,7 @@ class Switchboard:
 
     async def look_again(self) -> None:
         """Read the last answers for those who look, at most once a second; a store that is gone changes nothing."""
-        if self._looked_at is not None and time.monotonic() - self._looked_at < REFRESH_S:
+        if self._looked_at is not None and time.monotonic() - self._looked_at < LOOK_S:
             return
         self._looked_at = time.monotonic()
         for name in self._targets:
@@ -175,24 +175,36 @@ class Switchboard:
                 _log.warning("showing what was last known of %s: %s", name, error)
 
     def watch(self, seen: Callable[[str], None]) -> None:
-        """Call this with the name of each target whose circuit is another from now on, wherever it moved."""
+        """Call this with the name of each target whose circuit is another from now on, wherever it moved.
+
+        After the snapshot was stale it is called with all names: what was said of them is true again.
+        """
         self._mover.watching.append(seen)
 
     async def follow(self) -> None:
-        """Take over each announced move, until the connection breaks; then the caller calls again."""
-        async for name, circuit in self._store.announcements():
-            if name in self._targets:
-                self._mover.take(name, circuit)
+        """Take over each move that is announced, until the connection breaks; then the caller calls again.
+
+        All circuits are read once nothing that is announced can be missed.
+        """
+        async with self._store.announcements() as announced:
+            await self._read()
+            async for name, circuit in announced:
+                if name in self._targets:
+                    self._mover.take(name, circuit)
 
     # Inside
 
     async def _read(self) -> None:
         began, known = time.monotonic(), dict(self._snapshot.circuits)
         found, now = await self._store.circuits(list(self._targets))
-        self._snapshot.was_read(began, time.monotonic(), now)
+        ended = time.monotonic()
+        back = self._snapshot.stale(ended)
+        self._snapshot.was_read(began, ended, now)
         for name, circuit in found.items():
             if self._snapshot.circuits.get(name) is known.get(name):  # else it moved while we read: what we read is old
                 await self._mover.adopt(name, circuit, now)
+        if back:
+            self._mover.all_again(self._targets)
 
     def _default(self) -> str:
         return next(iter(self._routes)) if len(self._routes) == 1 else "default"

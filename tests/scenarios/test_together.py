@@ -17,6 +17,7 @@ from breaker.target import Provider, Target
 from monitor.metrics import Metrics
 from monitor.schedule.spreading import shares
 from monitor.settings import TargetPlan
+from tests.boards import believe
 from tests.entries import failed, good
 from tests.probes.world import settings
 from tests.scenarios.boards import FIRST, SECOND, board_over, tripped
@@ -190,7 +191,7 @@ async def test_page_route_and_metric_never_disagree_on_what_a_circuit_is(store: 
     held = circuits.hold(opened_at(0.0), START, opened=False, who="ann", why="test", until=START + 300.0).circuit
     for circuit, at in itertools.product((Circuit(), opened_at(0.0), held), (0.0, 299.9, 300.0, 599.9, 600.0, 700.0)):
         board._snapshot.circuits[FIRST.name] = circuit
-        board._snapshot._offset_s += START + at + 0.01 - board.now()
+        believe(board, START + at + 0.01 - board.now())
         said = circuits.state(circuit, board.now())
         standing, decision = board.standing(FIRST.name), board.route()
         assert standing.state is said

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -95,14 +94,11 @@ async def test_the_same_move_is_made_once(store: RedisStore) -> None:
 
 async def test_of_sixteen_replicas_one_moves_the_circuit(store: RedisStore, stores: list[RedisStore]) -> None:
     move = await opened(store)
-    async with aclosing(store.announcements()) as heard:
-        first = asyncio.ensure_future(anext(heard))
-        await subscribed(store)
-
+    async with store.announcements() as heard:
         made = await asyncio.gather(*(one.apply(TARGET, move, before(move)) for one in stores))
 
         assert [one for one in made if one is not None] == [move]
-        assert await asyncio.wait_for(first, 5) == (TARGET, move.circuit)
+        assert await asyncio.wait_for(anext(heard), 5) == (TARGET, move.circuit)
     assert await store.moves(TARGET, 10) == [move]
 
 
@@ -188,19 +184,10 @@ async def test_an_unreadable_move_is_left_out(store: RedisStore, server: StoreSe
 
 async def test_announcements_leave_out_what_they_cannot_read(store: RedisStore, server: StoreServer) -> None:
     move = await opened(store)
-    async with aclosing(store.announcements()) as heard:
-        first = asyncio.ensure_future(anext(heard))
-        await subscribed(store)
+    async with store.announcements() as heard:
         with server.raw() as raw:
             raw.publish(CHANNEL, "hush")
 
         await store.apply(TARGET, move, before(move))
 
-        assert await asyncio.wait_for(first, 5) == (TARGET, move.circuit)
-
-
-async def subscribed(store: RedisStore) -> None:
-    """Wait until the server knows of a subscriber."""
-    async with asyncio.timeout(5):
-        while (await (await store._servers.any()).server.pubsub_numsub(CHANNEL))[0][1] == 0:  # noqa: ASYNC110 # the server sets no event of ours
-            await asyncio.sleep(0.005)
+        assert await asyncio.wait_for(anext(heard), 5) == (TARGET, move.circuit)

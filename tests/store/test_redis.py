@@ -5,7 +5,7 @@ import secrets
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from redis.asyncio import SSLConnection
 
 from breaker.circuit import hold
 from breaker.errors import StoreError, StoreGoneError
+from breaker.store.hearing import MOST_SILENT
 from breaker.store.redis import LIMIT_S, RedisStore
 from tests.cluster import one_node_cluster
 from tests.fixtures import PATIENT_S
@@ -33,13 +34,19 @@ async def apply(store: RedisStore) -> object:
     return await store.apply(TARGET, hold(judged, 1e9, opened=True, who="ann", why="trial", until=2e9), judged)
 
 
+async def listen(store: RedisStore) -> None:
+    """Begin to listen."""
+    async with store.announcements():
+        pass
+
+
 CALLS: dict[str, Call] = {
     "record": lambda store: record(store, good("a")),
     "look": lambda store: store.look(TARGET),
     "apply": apply,
     "circuits": lambda store: store.circuits([TARGET]),
     "moves": lambda store: store.moves(TARGET, 5),
-    "announcements": lambda store: anext(store.announcements()),
+    "announcements": lambda store: listen(store),
     "spend": lambda store: store.spend("zai", "2026-01-01", 1, 0.5),
     "ping": lambda store: store.ping(),
 }
@@ -147,15 +154,42 @@ async def test_a_killed_server_that_is_back_answers_the_next_call_and_knows_what
 
 
 async def test_announcements_end_when_the_connection_breaks(own: StoreServer) -> None:
-    async with connected(own.url) as store, aclosing(store.announcements()) as heard:
-        first = asyncio.ensure_future(anext(heard))
-        while not (await (await store._servers.any()).server.pubsub_numsub("firstbyte:moves"))[0][1]:  # noqa: ASYNC110 # no event of ours
-            await asyncio.sleep(0.005)
-
+    async with connected(own.url) as store, store.announcements() as heard:
         own.kill()
 
         with pytest.raises(StoreGoneError, match="can't be reached"):
-            await asyncio.wait_for(first, 1)
+            await asyncio.wait_for(anext(heard), PATIENT_S)
+
+
+async def test_announcements_of_a_frozen_server_end_too(own: StoreServer) -> None:
+    async with connected(own.url, HASTE_S) as store, store.announcements() as heard:
+        own.freeze()
+
+        with pytest.raises(StoreGoneError, match="has fallen silent"):
+            await asyncio.wait_for(anext(heard), PATIENT_S)
+
+
+async def test_a_calm_server_is_heard_for_as_long_as_it_answers_to_pings(own: StoreServer) -> None:
+    async with connected(own.url) as store, store.announcements() as heard:
+        first = asyncio.ensure_future(anext(heard))
+        with own.raw() as raw:
+            while raw.info("commandstats").get("cmdstat_ping", {"calls": 0})["calls"] <= MOST_SILENT + 1:  # noqa: ASYNC110 # no event of ours
+                await asyncio.sleep(0.05)
+        assert not first.done()
+
+        await apply(store)
+
+        assert (await asyncio.wait_for(first, PATIENT_S))[0] == TARGET
+
+
+async def test_an_announcement_connection_that_the_library_renews_by_itself_is_called_broken(own: StoreServer) -> None:
+    """What was announced meanwhile is lost, so whoever listens must read again."""
+    async with connected(own.url) as store, store.announcements() as heard:
+        (ears,) = (await store._servers.any()).server.connection_pool._in_use_connections
+        await ears.disconnect(nowait=True)
+
+        with pytest.raises(StoreGoneError, match="was gone for a moment"):
+            await asyncio.wait_for(anext(heard), PATIENT_S)
 
 
 async def test_closing_waits_for_no_frozen_server(own: StoreServer) -> None:
@@ -308,13 +342,9 @@ async def test_a_node_of_a_cluster_takes_every_call(folder: Path, binary: str) -
 
 async def first_announcement(store: RedisStore) -> None:
     """Hear of a move."""
-    async with aclosing(store.announcements()) as heard:
-        first = asyncio.ensure_future(anext(heard))
-        async with asyncio.timeout(5):
-            while not first.done():
-                await apply(store)
-                await asyncio.sleep(0.01)
-        assert (await first)[0] == TARGET
+    async with store.announcements() as heard:
+        await apply(store)
+        assert (await asyncio.wait_for(anext(heard), PATIENT_S))[0] == TARGET
 
 
 @asynccontextmanager

@@ -1,0 +1,51 @@
+"""What a process keeps of the circuits that it read or heard of."""
+
+import pytest
+
+from breaker.circuit import Circuit
+from breaker.switchboard.snapshot import STALE_AFTER_S, Snapshot
+
+
+def known(*circuits: Circuit) -> Snapshot:
+    """A snapshot that has known these, one after the other."""
+    made = Snapshot()
+    for circuit in circuits:
+        made.keep("a/m", circuit)
+    return made
+
+
+FIFTH = Circuit(epoch="one", generation=5)
+ANEW = Circuit(epoch="two", generation=1)
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "circuit", "news"),
+    [
+        pytest.param(known(), FIFTH, True, id="nothing was known"),
+        pytest.param(known(FIFTH), Circuit(epoch="one", generation=6), True, id="the next move"),
+        pytest.param(known(FIFTH), FIFTH, False, id="what is known"),
+        pytest.param(known(FIFTH), Circuit(epoch="one", generation=4), False, id="an earlier move"),
+        pytest.param(known(FIFTH), ANEW, True, id="a store that began anew"),
+        pytest.param(known(FIFTH, ANEW), Circuit(epoch="one", generation=6), False, id="an epoch that was left"),
+        pytest.param(known(FIFTH, ANEW, FIFTH), ANEW, False, id="an epoch that was left for the one before"),
+        pytest.param(known(FIFTH, ANEW, FIFTH), Circuit(epoch="one", generation=6), True, id="an epoch that is back"),
+    ],
+)
+def test_only_what_is_newer_is_news(snapshot: Snapshot, circuit: Circuit, news: bool) -> None:
+    assert snapshot.news("a/m", circuit) is news
+
+
+def test_before_the_first_read_there_is_neither_age_nor_time() -> None:
+    snapshot = Snapshot()
+
+    assert (snapshot.age_s(5.0), snapshot.now(5.0), snapshot.stale(5.0)) == (None, None, True)
+
+
+def test_a_snapshot_is_as_old_as_the_question_of_its_last_read() -> None:
+    snapshot = Snapshot()
+    snapshot.was_read(10.0, 10.4, 1000.0)
+
+    assert snapshot.age_s(10.5) == pytest.approx(0.5)
+    assert snapshot.now(10.4) == pytest.approx(1000.2)
+    assert not snapshot.stale(10.0 + STALE_AFTER_S)
+    assert snapshot.stale(10.001 + STALE_AFTER_S)
