@@ -1,6 +1,8 @@
 """Asks a server as fast as it answers, with wrk where it is installed, else with a loop of our own."""
 
 import asyncio
+import contextlib
+import math
 import re
 import resource
 import shutil
@@ -8,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -38,14 +41,8 @@ def has_wrk() -> bool:
 
 def load(port: int, path: str, connections: int, seconds: float, cores: set[int]) -> Load:
     """Ask over so many connections, one question at a time on each."""
-    url = f"http://127.0.0.1:{port}{path}"
-    ours = [sys.executable, "-m", "benchmarks._route_load", str(port), path, str(connections), str(seconds)]
-    # It takes whole seconds only, and stops by a signal as well as by its time.
-    theirs = ["wrk", "-t1", f"-c{connections}", "-d60", "--latency", url]
     before, began = _children_s(), time.monotonic()
-    process = subprocess.Popen(
-        theirs if has_wrk() else ours, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: pin(cores)
-    )
+    process = _begun(port, path, connections, seconds, cores)
     if has_wrk():
         time.sleep(seconds)
         process.send_signal(2)
@@ -58,6 +55,28 @@ def load(port: int, path: str, connections: int, seconds: float, cores: set[int]
     assert "Non-2xx" not in said, said
     p50, p99 = float(found[1]) * _UNITS[found[2]], float(found[3]) * _UNITS[found[4]]
     return Load(float(found[5]), p50, p99, (_children_s() - before) / took)
+
+
+@contextlib.contextmanager
+def loading(port: int, path: str, connections: int, cores: set[int]) -> Iterator[None]:
+    """Ask until the block ends, an hour at most."""
+    process = _begun(port, path, connections, 3_600, cores)
+    try:
+        yield
+        assert process.poll() is None, process.communicate()[0]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _begun(port: int, path: str, connections: int, seconds: float, cores: set[int]) -> "subprocess.Popen[str]":
+    ours = [sys.executable, "-m", "benchmarks._route_load", str(port), path, str(connections), str(seconds)]
+    # It takes whole seconds only, and stops by a signal as well as by its time.
+    lasting = f"-d{math.ceil(seconds) + 60}"
+    theirs = ["wrk", "-t1", f"-c{connections}", lasting, "--latency", f"http://127.0.0.1:{port}{path}"]
+    return subprocess.Popen(
+        theirs if has_wrk() else ours, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: pin(cores)
+    )
 
 
 def _children_s() -> float:

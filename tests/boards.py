@@ -1,8 +1,12 @@
 """A replica of the service over a store, and what its listeners were told."""
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from breaker.circuit import Move
+from breaker.errors import StoreError
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
@@ -40,3 +44,21 @@ def pass_time(board: Switchboard, seconds: float) -> None:
     assert board._snapshot._read_at is not None
     board._snapshot._read_at -= seconds
     believe(board, seconds)
+
+
+@contextlib.asynccontextmanager
+async def kept_fresh(board: Switchboard, every_s: float = 0.2) -> AsyncIterator[None]:
+    """A board that is read again and again until the block ends, so that it isn't stale however slow a test is."""
+
+    async def forever() -> None:
+        while True:
+            with contextlib.suppress(StoreError):
+                await board.refresh()
+            await asyncio.sleep(every_s)
+
+    keeping = asyncio.create_task(forever())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.wait([keeping])
