@@ -47,8 +47,8 @@ def pass_time(board: Switchboard, seconds: float) -> None:
 
 
 @contextlib.asynccontextmanager
-async def kept_fresh(board: Switchboard, every_s: float = 0.2) -> AsyncIterator[None]:
-    """A board that is read again and again until the block ends, so that it isn't stale however slow a test is."""
+async def kept_fresh(board: Switchboard, every_s: float = 0.2) -> AsyncIterator[asyncio.Task[None]]:
+    """The task that reads a board again and again until the block ends: however slow a test is, it is not stale."""
 
     async def forever() -> None:
         while True:
@@ -58,7 +58,7 @@ async def kept_fresh(board: Switchboard, every_s: float = 0.2) -> AsyncIterator[
 
     keeping = asyncio.create_task(forever())
     try:
-        yield
+        yield keeping
     finally:
         keeping.cancel()
         await asyncio.wait([keeping])

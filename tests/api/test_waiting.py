@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -13,10 +14,18 @@ from breaker.api.desk import Desk
 from breaker.switchboard import Switchboard
 from tests.api.lanes import HOST, Counting, served
 from tests.api.world import BACKUP, OTHER, PRIMARY, URL
+from tests.boards import kept_fresh
 
 
 @pytest.fixture
-def desk(switchboard: Switchboard) -> Desk:
+async def keeping(switchboard: Switchboard) -> AsyncIterator[asyncio.Task[None]]:
+    """What keeps the switchboard fresh."""
+    async with kept_fresh(switchboard) as task:
+        yield task
+
+
+@pytest.fixture
+def desk(switchboard: Switchboard, keeping: asyncio.Task[None]) -> Desk:
     return Desk.over(switchboard)
 
 
@@ -70,12 +79,13 @@ async def test_who_waits_hears_of_the_end_of_a_hold(
 
 
 async def test_who_waits_hears_that_the_store_is_gone_and_back(
-    door: httpx.AsyncClient, desk: Desk, switchboard: Switchboard
+    door: httpx.AsyncClient, desk: Desk, switchboard: Switchboard, keeping: asyncio.Task[None]
 ) -> None:
     asked = asyncio.create_task(ask(door, 30))
     await asleep(desk, 1)
+    keeping.cancel()
     async with asyncio.timeout(10):
-        stale = await asked  # nobody refreshes the switchboard
+        stale = await asked
     again = asyncio.create_task(ask(door, 30, stale.headers["etag"]))
     await asleep(desk, 1)
     await switchboard.refresh()
