@@ -3,7 +3,7 @@
 import pytest
 
 from breaker.circuit import Circuit
-from breaker.switchboard.snapshot import STALE_AFTER_S, Snapshot
+from breaker.switchboard.snapshot import OLD_AFTER_S, STALE_AFTER_S, Snapshot
 
 
 def known(*circuits: Circuit) -> Snapshot:
@@ -38,14 +38,30 @@ def test_only_what_is_newer_is_news(snapshot: Snapshot, circuit: Circuit, news: 
 def test_before_the_first_read_there_is_neither_age_nor_time() -> None:
     snapshot = Snapshot()
 
-    assert (snapshot.age_s(5.0), snapshot.now(5.0), snapshot.stale(5.0)) == (None, None, True)
+    assert (snapshot.age_s(5.0), snapshot.now(5.0), snapshot.fresh_s(5.0)) == (None, None, 0.0)
 
 
 def test_a_snapshot_is_as_old_as_the_question_of_its_last_read() -> None:
     snapshot = Snapshot()
     snapshot.was_read(10.0, 10.4, 1000.0)
+    snapshot.was_read(9.0, 10.5, 1000.0)  # two were on their way
 
     assert snapshot.age_s(10.5) == pytest.approx(0.5)
-    assert snapshot.now(10.4) == pytest.approx(1000.2)
-    assert not snapshot.stale(10.0 + STALE_AFTER_S)
-    assert snapshot.stale(10.001 + STALE_AFTER_S)
+    assert snapshot.now(10.4) == pytest.approx(1000.2, abs=0.01)
+
+
+def test_a_snapshot_is_stale_sooner_where_a_read_has_failed() -> None:
+    """Where none has, we stood still ourselves."""
+    snapshot = Snapshot()
+    assert snapshot.was_read(10.0, 10.1, 1000.0)
+    assert snapshot.fresh_s(10.0) == OLD_AFTER_S
+    assert not snapshot.was_read(11.0, 11.1, 1001.0)
+
+    assert snapshot.not_read()
+
+    assert snapshot.fresh_s(11.25) == STALE_AFTER_S - 0.25
+    assert snapshot.fresh_s(12.5) == 0
+    assert not snapshot.not_read()
+    assert snapshot.was_read(13.0, 13.1, 1003.0)
+    assert snapshot.fresh_s(13.0) == OLD_AFTER_S
+    assert snapshot.was_read(20.0, 20.1, 1010.0)  # by then it was too old

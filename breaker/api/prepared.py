@@ -14,7 +14,7 @@ from breaker.api.given import Count, Given
 from breaker.api.replies import BASE_HEADERS, as_json
 from breaker.errors import UnknownNameError
 from breaker.route import RAMP_S, VALID_FOR_S, Decision, turn_s, unable
-from breaker.switchboard import STALE_AFTER_S, Switchboard
+from breaker.switchboard import Switchboard
 from breaker.target import Ability
 
 # An answer is given for so long: its seconds are wrong by no more.
@@ -78,6 +78,7 @@ class Prepared:
         self._said: dict[Asked, Said] = {}
         self._watching: list[Callable[[], None]] = []
         board.watch(self._moved)
+        board.watch_store(self._turned)
 
     @property
     def names(self) -> list[str]:
@@ -113,14 +114,14 @@ class Prepared:
         return said
 
     def watch(self, moved: Callable[[], None]) -> None:
-        """Call this when answers may have changed by a circuit that moved."""
+        """Call this when answers may have changed by a circuit that moved, or a store that fell silent or is back."""
         self._watching.append(moved)
 
     def _made(self, asked: Asked, now: float) -> Said:
         if len(self._said) >= MOST_KEPT:
             self._said.clear()
         decision = self._board.route(asked.route, unable=asked.unable, turn_s=asked.turn_s)
-        said = replace(render(asked, decision, now, self._fresh_s()), count=self.given.of(decision))
+        said = replace(render(asked, decision, now, self._board.fresh_s()), count=self.given.of(decision))
         self._said[asked] = said
         return said
 
@@ -128,12 +129,15 @@ class Prepared:
         names = {name for name, targets in self._targets.items() if any(one.name == target for one in targets)}
         for asked in [asked for asked in self._said if asked.route in names]:
             del self._said[asked]
+        self._tell()
+
+    def _turned(self) -> None:
+        self._said.clear()
+        self._tell()
+
+    def _tell(self) -> None:
         for tell in self._watching:
             tell()
-
-    def _fresh_s(self) -> float:
-        age_s = self._board.age_s()
-        return 0.0 if age_s is None else max(STALE_AFTER_S - age_s, 0.0)
 
 
 def render(asked: Asked, decision: Decision, at: float, fresh_s: float) -> Said:

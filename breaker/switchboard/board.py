@@ -12,6 +12,7 @@ from breaker.log import Log
 from breaker.policy import Policy
 from breaker.route import Decision, Route, Unable, choose
 from breaker.store.contract import Reading, Store
+from breaker.switchboard.following import Follower
 from breaker.switchboard.intake import Intake
 from breaker.switchboard.listeners import NOBODY, Judged, Listeners
 from breaker.switchboard.moving import Mover
@@ -46,6 +47,7 @@ class Switchboard:
         self._policies = dict(policies)
         self._snapshot = Snapshot()
         self._mover = Mover(store, self._snapshot, self._policies, listeners, network)
+        self._follower = Follower(store, self._snapshot, self._mover, self._targets)
         self._looked_at: float | None = None  # monotonic
         recorder = Recorder(store, self._snapshot, self._policies, listeners, self._mover, network)
         self._intake = Intake(recorder)
@@ -68,7 +70,11 @@ class Switchboard:
 
     def stale(self) -> bool:
         """Whether the store hasn't answered lately."""
-        return self._snapshot.stale(time.monotonic())
+        return self.fresh_s() == 0
+
+    def fresh_s(self) -> float:
+        """For how long the snapshot will be fresh if the store says nothing more; 0 where it is stale."""
+        return self._snapshot.fresh_s(time.monotonic())
 
     def self_suspect_s(self) -> float | None:
         """For how long our own network has been down; None while it isn't. Until it is back, no circuit moves."""
@@ -156,7 +162,7 @@ class Switchboard:
 
     async def refresh(self) -> None:
         """Read all circuits, put back what the store has forgotten, and send what waits."""
-        await self._read()
+        await self._follower.read()
         await self._mover.make_sure()
         await self._intake.send(REFRESH_S)  # then the next read is due: the more waits, the more may move
 
@@ -175,36 +181,18 @@ class Switchboard:
                 _log.warning("showing what was last known of %s: %s", name, error)
 
     def watch(self, seen: Callable[[str], None]) -> None:
-        """Call this with the name of each target whose circuit is another from now on, wherever it moved.
-
-        After the snapshot was stale it is called with all names: what was said of them is true again.
-        """
+        """Call this with the name of each target whose circuit is another from now on, wherever it moved."""
         self._mover.watching.append(seen)
 
-    async def follow(self) -> None:
-        """Take over each move that is announced, until the connection breaks; then the caller calls again.
+    def watch_store(self, turned: Callable[[], None]) -> None:
+        """Call this when the store falls silent, which ends in a stale snapshot, and when it answers again."""
+        self._follower.turned.append(turned)
 
-        All circuits are read once nothing that is announced can be missed.
-        """
-        async with self._store.announcements() as announced:
-            await self._read()
-            async for name, circuit in announced:
-                if name in self._targets:
-                    self._mover.take(name, circuit)
+    async def follow(self) -> None:
+        """Take over each move that is announced, until the connection breaks; then the caller calls again."""
+        await self._follower.follow()
 
     # Inside
-
-    async def _read(self) -> None:
-        began, known = time.monotonic(), dict(self._snapshot.circuits)
-        found, now = await self._store.circuits(list(self._targets))
-        ended = time.monotonic()
-        back = self._snapshot.stale(ended)
-        self._snapshot.was_read(began, ended, now)
-        for name, circuit in found.items():
-            if self._snapshot.circuits.get(name) is known.get(name):  # else it moved while we read: what we read is old
-                await self._mover.adopt(name, circuit, now)
-        if back:
-            self._mover.all_again(self._targets)
 
     def _default(self) -> str:
         return next(iter(self._routes)) if len(self._routes) == 1 else "default"

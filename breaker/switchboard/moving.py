@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from breaker import circuit as circuits
@@ -71,11 +71,6 @@ class Mover:
         """Keep this circuit, and say that there is another."""
         self._snapshot.keep(name, circuit)
         tell(self.watching, name)
-
-    def all_again(self, names: Iterable[str]) -> None:
-        """Say that what is known of all these is certain again."""
-        for name in names:
-            tell(self.watching, name)
 
     def announce(self, target: str, move: Move) -> None:
         """Tell the listeners of a move that was made here."""

@@ -10,8 +10,10 @@ from breaker.usual import UNKNOWN
 
 # Between two reads of all circuits; a move whose announcement was lost is known within this.
 REFRESH_S = 0.5
-# A snapshot older than this is served as stale: two reads in a row have failed.
+# A snapshot that could not be read anew is stale when it is older than the first; whatever the reason, when it is older
+# than the second. Of two reads one may fail. Where none has failed we stood still ourselves, and are about to read.
 STALE_AFTER_S = 1.0
+OLD_AFTER_S = 3.0
 
 
 class Snapshot:
@@ -25,6 +27,7 @@ class Snapshot:
         self.logs: dict[str, Log] = {}
         self.clock: StoreClock | None = None
         self._read_at: float | None = None
+        self._silent = False  # the last read has failed
         self._left: dict[str, str] = {}  # each circuit's epoch before its present one
 
     def now(self, at: float) -> float | None:
@@ -35,15 +38,23 @@ class Snapshot:
         """How old all this is, at most; None before the first read."""
         return None if self._read_at is None else at - self._read_at
 
-    def stale(self, at: float) -> bool:
-        """Whether the store hasn't answered lately."""
-        age = self.age_s(at)
-        return age is None or age > STALE_AFTER_S
+    def fresh_s(self, at: float) -> float:
+        """For how long it will be fresh if nothing is read; 0 where it is stale."""
+        age_s = self.age_s(at)
+        return 0.0 if age_s is None else max((STALE_AFTER_S if self._silent else OLD_AFTER_S) - age_s, 0.0)
 
-    def was_read(self, began: float, ended: float, now: float) -> None:
-        """All circuits have been read between two moments, when the store's time was `now`."""
+    def was_read(self, began: float, ended: float, now: float) -> bool:
+        """All circuits were read between two moments, when the store's time was `now`; whether that is a change."""
+        change = self._silent or self.fresh_s(ended) == 0
         self.clock = StoreClock.read(began, ended, now, self.clock)
-        self._read_at = began
+        self._read_at = began if self._read_at is None else max(began, self._read_at)
+        self._silent = False
+        return change
+
+    def not_read(self) -> bool:
+        """They couldn't be read; whether that is a change."""
+        change, self._silent = not self._silent, True
+        return change
 
     def keep(self, name: str, circuit: Circuit) -> None:
         """Know this circuit from now on."""

@@ -1,0 +1,47 @@
+"""Keeps the snapshot true: hears of moves, and reads all circuits."""
+
+import time
+from collections.abc import Callable, Collection
+
+from breaker.errors import StoreError
+from breaker.store.contract import Store
+from breaker.switchboard.listeners import tell
+from breaker.switchboard.moving import Mover
+from breaker.switchboard.snapshot import Snapshot
+
+
+class Follower:
+    """Follows the circuits of some targets; `turned` are told when the store falls silent and when it is back."""
+
+    def __init__(self, store: Store, snapshot: Snapshot, mover: Mover, targets: Collection[str]) -> None:
+        self._store = store
+        self._snapshot = snapshot
+        self._mover = mover
+        self._targets = targets
+        self.turned: list[Callable[[], None]] = []
+
+    async def follow(self) -> None:
+        """Take over each move that is announced. Raises StoreGoneError when the connection breaks or falls silent.
+
+        All circuits are read once nothing that is announced can be missed.
+        """
+        async with self._store.announcements() as announced:
+            await self.read()
+            async for name, circuit in announced:
+                if name in self._targets:
+                    self._mover.take(name, circuit)
+
+    async def read(self) -> None:
+        """Read all circuits, and put back what the store has forgotten."""
+        began, known = time.monotonic(), dict(self._snapshot.circuits)
+        try:
+            found, now = await self._store.circuits(list(self._targets))
+        except StoreError:
+            if self._snapshot.not_read():
+                tell(self.turned)
+            raise
+        if self._snapshot.was_read(began, time.monotonic(), now):
+            tell(self.turned)
+        for name, circuit in found.items():
+            if self._snapshot.circuits.get(name) is known.get(name):  # else it moved while we read: what we read is old
+                await self._mover.adopt(name, circuit, now)
