@@ -12,20 +12,27 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from redis.exceptions import RedisError
 
 from benchmarks._machine import cores, machine, pin
-from benchmarks._troubles_load import TICK_S, Asked, Tail, between
-from benchmarks._troubles_place import CLOSED, NAMES, OPEN, Serving, command, serving
+from benchmarks._service import command
+from benchmarks._steady_load import TICK_S, Asked, Tail, between
+from benchmarks._troubles_place import CLOSED, NAMES, OPEN, Serving, circuits_of, serving
 from breaker import circuit as circuits
 from breaker.circuit import State
 from monitor.loop import until_done
+from tests.cluster import Cluster
+from tests.cluster import started as begun
+from tests.sentinels import Guard
 from tests.store_server import StoreServer
-from tests.store_troubles import TROUBLES, Place, Trouble, keeping
+from tests.store_troubles import ALONE, AMONG, BEHIND, Alone, Among, Behind, Place, Trouble, keeping
 
-QUIET_S, SECONDS = 2.0, 3.0
+QUIET_S, SECONDS = 1.5, 2.0
 # All that waits must be merged by then.
 MERGED_S = 30.0
 P99_AT_MOST = 1.5
@@ -97,7 +104,7 @@ class Row:
         return not (self.faults or self.lost or wrong) and self.open_kept and self.closed_kept
 
 
-async def happen(trouble: Trouble, place: Place, here: Serving, seconds: float) -> Row:
+async def happen(trouble: Trouble[Any], place: Place, here: Serving, seconds: float) -> Row:
     """A quiet phase, the trouble, and what comes after until all reports are in the store."""
     began = time.perf_counter()
     await asyncio.sleep(QUIET_S)
@@ -113,7 +120,7 @@ async def happen(trouble: Trouble, place: Place, here: Serving, seconds: float) 
     done = time.perf_counter()
     await here.load.answered(done)
     missing = {one.name for one in sent} - await known(place)
-    found, until = await here.circuits(), here.opened.open_until or 0.0
+    found, until = await circuits_of(place), here.opened.open_until or 0.0
     during = between(here.load.routes, before, end)
     return Row(
         trouble.name,
@@ -130,20 +137,18 @@ async def happen(trouble: Trouble, place: Place, here: Serving, seconds: float) 
 
 
 async def merged(place: Place, sent: Sequence[Asked]) -> None:
-    """Wait until the last reports of each target are in the store; gives up after MERGED_S."""
-    last = {one.name for one in sent[-20:]}
+    """Wait until the last reports are in the store; gives up after MERGED_S."""
+    last = [one.name for one in sent[-20:]]
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(MERGED_S):
-            while not await asyncio.to_thread(_has, place.server, last):  # noqa: ASYNC110 # it is counted elsewhere
+            while not await asyncio.to_thread(_has, place, last):  # noqa: ASYNC110 # it is counted elsewhere
                 await asyncio.sleep(0.05)
 
 
-def _has(server: StoreServer, names: set[str]) -> bool:
-    with server.raw() as raw, contextlib.suppress(OSError):
-        pipe = raw.pipeline(transaction=False)
-        for target in NAMES:
-            pipe.zmscore(f"firstbyte:{{{target}}}:ids", [f'final "{name}"' for name in names])
-        found = zip(*pipe.execute(), strict=True)
+def _has(place: Place, names: Sequence[str]) -> bool:
+    parts = [f'final "{name}"' for name in names]
+    with place.raw() as raw, contextlib.suppress(RedisError, OSError):
+        found = zip(*(raw.zmscore(f"firstbyte:{{{target}}}:ids", parts) for target in NAMES), strict=True)
         return all(any(score is not None for score in scores) for scores in found)
     return False
 
@@ -152,7 +157,7 @@ async def known(place: Place) -> set[str]:
     """The ids of all reports that the store has counted."""
 
     def read() -> set[str]:
-        with place.server.raw() as raw:
+        with place.raw() as raw:
             keys = [f"firstbyte:{{{target}}}:ids" for target in NAMES]
             return {name[7:-1] for key in keys for name in raw.zrange(key, 0, -1) if "report-" in name}
 
@@ -163,7 +168,7 @@ async def counted(place: Place) -> int:
     """How many reports stand in the store's own bins."""
 
     def read() -> int:
-        with place.server.raw() as raw:
+        with place.raw() as raw:
             bins = [text for target in NAMES for text in raw.lrange(f"firstbyte:{{{target}}}:bins", 0, -1)]
             return sum(int(count) for text in bins for count in text.split()[2:])
 
@@ -191,42 +196,70 @@ def _fault(one: Asked) -> str:
     return f"of {where} answered with {one.status} after {one.took_s:.0f} s"
 
 
+@contextlib.asynccontextmanager
+async def alone(folder: Path) -> AsyncIterator[Place]:
+    """One server."""
+    with keeping(folder) as server, forwarder(server, cores()[1]) as way:
+        yield Alone(server, folder, way)
+
+
+@contextlib.asynccontextmanager
+async def behind(folder: Path) -> AsyncIterator[Place]:
+    """A master behind sentinels."""
+    async with begun(Guard(folder)) as guard:
+        yield Behind(guard)
+
+
+@contextlib.asynccontextmanager
+async def among(folder: Path) -> AsyncIterator[Place]:
+    """The nodes of a cluster."""
+    async with begun(Cluster(folder, replicas=1)) as cluster:
+        yield Among(cluster)
+
+
+Kind = Callable[[Path], contextlib.AbstractAsyncContextManager[Place]]
+KINDS: tuple[tuple[Kind, Sequence[Trouble[Any]]], ...] = ((alone, ALONE),)
+
+
+NAMES_OF_ALL = "; ".join(one.name for _, troubles in KINDS for one in troubles)
 HEAD = (
     f"{'':28} {'/route':>7} {'/reports':>8} {'failed':>7} {'p50':>8} {'p99':>8} {'p99 after':>9} {'lost':>6} "
     f"{'stale s':>8} {'back s':>7} {'first':>6} {'second':>8}"
 )
 
 
-@contextlib.asynccontextmanager
-async def single(folder: Path) -> AsyncIterator[tuple[Place, Serving]]:
-    """The service on one server."""
-    server_cores, asking = cores()
-    with keeping(folder) as server, forwarder(server, asking) as way:
-        place = Place(server, folder, way)
-        async with serving(folder, way.url, server.url, (server_cores, asking), place.remember) as here:
-            yield place, here
-
-
-async def measure(troubles: Sequence[Trouble], seconds: float) -> bool:
-    """Print the table; whether all is as it has to be."""
+async def measure(kind: Kind, troubles: Sequence[Trouble[Any]], seconds: float) -> bool:
+    """Print the table's lines for one kind of store; whether all is as it has to be."""
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory(prefix="fb-") as folder:
-        async with single(Path(folder)) as (place, here):
+    with tempfile.TemporaryDirectory(prefix="fb-") as made:
+        folder = Path(made)
+        async with kind(folder) as place, serving(place, folder) as here:
             for trouble in troubles:
                 rows.append(row := await happen(trouble, place, here, seconds))
                 quiet = Tail.of(one for row in rows for one in row.quiet)
                 print(told(row, quiet), flush=True)
-                for line in sorted(Counter(map(_fault, row.faults)).items()):
-                    print(f"{'':28} {line[1]} {line[0]}", flush=True)
-    print(f"\nquiet: p50 {quiet.at(50):.0f} us, p99 {quiet.at(99):.0f} us")
+                for fault, count in sorted(Counter(map(_fault, row.faults)).items()):
+                    print(f"{'':28} {count} {fault}", flush=True)
+            print(f"{'':28} {await balance(place, here)}", flush=True)
+    print(f"{'':28} quiet p50 {quiet.at(50):.0f} us, p99 {quiet.at(99):.0f} us\n", flush=True)
     return all(row.well for row in rows)
+
+
+async def balance(place: Place, here: Serving) -> str:
+    """Whether each report was counted once, after the load's end."""
+    here.load.stopped = True
+    await here.load.answered(time.perf_counter())
+    taken = [one for one in here.load.reports if one.status == 202]
+    await merged(place, taken)
+    heard, kept, bins = await here.service.counted("firstbyte_reports_total"), await known(place), await counted(place)
+    return f"{len(taken)} reports taken, {heard:.0f} counted; since the last loss {len(kept)}, in bins {bins}"
 
 
 def main() -> int:
     """Print the table; 1 where an agent or a circuit was let down."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.troubles", description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long each trouble lasts")
-    parser.add_argument("--only", metavar="NAME", help="one of them: " + "; ".join(one.name for one in TROUBLES))
+    parser.add_argument("--only", metavar="NAME", help=f"one of: {NAMES_OF_ALL}")
     chosen = parser.parse_args()
     pin(cores()[1])
     print(f"{machine()};")
@@ -234,8 +267,11 @@ def main() -> int:
     print(f"each trouble lasts {chosen.seconds:g} s")
     print("p50 and p99 of /route as shares of the quiet ones\n")
     print(HEAD, flush=True)
-    troubles = [one for one in TROUBLES if chosen.only in (None, one.name)]
-    return 0 if until_done(measure(troubles, chosen.seconds)) else 1
+    well = True
+    for kind, all_of_it in KINDS:
+        troubles = [one for one in all_of_it if chosen.only in (None, one.name)]
+        well &= not troubles or until_done(measure(kind, troubles, chosen.seconds))
+    return 0 if well else 1
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,16 +17,19 @@ from breaker.policy import Policy
 from breaker.store.redis import RedisStore
 from breaker.target import Provider, Target
 from monitor.settings import TargetPlan
+from tests.cluster import Cluster
+from tests.cluster import started as begun
 from tests.fixtures import folder
 from tests.forwarder import Forwarder
-from tests.service import Running, running, settings
+from tests.sentinels import Guard
+from tests.service import Running, running, settings, until
 from tests.store.answers import failed, good
-from tests.store_troubles import TROUBLES, Place, Trouble, keeping
+from tests.store_troubles import ALONE, AMONG, BEHIND, MOVED, Alone, Among, Behind, Place, Trouble, keeping
 
 __all__ = ["folder"]
 
 # The first stays open through all, the second was open and is closed again, the third has never moved.
-OPEN, CLOSED, CALM = "first/m", "second/m", "third/m"
+OPEN, CLOSED, CALM = "first/m", "second/m", MOVED
 POLICY = Policy(probing=False)
 STEPS = 8
 
@@ -62,42 +66,74 @@ class Agent:
 
 
 @contextlib.asynccontextmanager
-async def placed(folder: Path) -> AsyncIterator[tuple[Place, Running]]:
-    """The service on a store that all may happen to; it was copied when the second circuit was open."""
-    async with contextlib.AsyncExitStack() as stack:
-        server = stack.enter_context(keeping(folder))
-        way = await stack.enter_async_context(Forwarder(server.socket))
-        place = Place(server, folder, way)
-        chosen = settings(map(plan, (OPEN, CLOSED, CALM)), folder / "data", store_url=way.url)
-        service = await stack.enter_async_context(running(chosen))
+async def alone(folder: Path) -> AsyncIterator[Place]:
+    """One server."""
+    with keeping(folder) as server:
+        async with Forwarder(server.socket) as way:
+            yield Alone(server, folder, way)
+
+
+@contextlib.asynccontextmanager
+async def behind(folder: Path) -> AsyncIterator[Place]:
+    """A master behind sentinels."""
+    async with begun(Guard(folder)) as guard:
+        yield Behind(guard)
+
+
+@contextlib.asynccontextmanager
+async def among(folder: Path) -> AsyncIterator[Place]:
+    """The nodes of a cluster."""
+    async with begun(Cluster(folder, replicas=1)) as cluster:
+        yield Among(cluster)
+
+
+@contextlib.asynccontextmanager
+async def serving(place: Place, data: Path) -> AsyncIterator[Running]:
+    """The service on a store that all may happen to; it was put by when the second circuit was open."""
+    chosen = settings(map(plan, (OPEN, CLOSED, CALM)), data, store_url=place.url)
+    async with running(chosen) as service:
         for name in (OPEN, CLOSED, CALM):
             await service.board.report(good(f"{name} good", target=name, seconds=0.0, source=Source.PROBE))
         await service.board.report(failed("refused", target=CLOSED, source=Source.PROBE, seconds=0.0, status=401))
+        await becomes(service, CLOSED, State.OPEN)
         await place.remember()
         await service.board.report(good("taken again", target=CLOSED, source=Source.PROBE, seconds=0.0))
         for name in ("bad 1", "bad 2"):
             await service.board.report(failed(name, target=OPEN, source=Source.PROBE, seconds=0.0))
-        assert [service.board.standing(name).state for name in (OPEN, CLOSED)] == [State.OPEN, State.CLOSED]
-        yield place, service
+        await becomes(service, CLOSED, State.CLOSED)
+        await becomes(service, OPEN, State.OPEN)
+        yield service
+
+
+async def becomes(service: Running, name: str, state: State) -> None:
+    """Wait until a circuit is that."""
+    await until(lambda: service.board.standing(name).state is state, within_s=30, what=f"{name} is {state}")
+
+
+Kind = Callable[[Path], contextlib.AbstractAsyncContextManager[Place]]
+KINDS: tuple[tuple[Kind, Iterable[Trouble[Any]]], ...] = ((alone, ALONE), (among, AMONG))
+CASES = [pytest.param(made, trouble, id=trouble.name) for made, troubles in KINDS for trouble in troubles]
 
 
 def known(place: Place) -> set[str]:
     """The ids of the reports that the store has counted."""
-    with place.server.raw() as raw:
+    with place.raw() as raw:
         return {name for target in (CLOSED, CALM) for name in raw.zrange(f"firstbyte:{{{target}}}:ids", 0, -1)}
 
 
 async def found(place: Place) -> dict[str, Circuit]:
     """The circuits in the store."""
-    store = RedisStore.from_url(place.server.url, limit_s=5)
+    store = RedisStore.from_url(place.behind, limit_s=5)
     circuits, _ = await store.circuits([OPEN, CLOSED, CALM])
     await store.close()
     return circuits
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=[trouble.name for trouble in TROUBLES])
-async def test_agents_go_on_and_the_store_learns_all_once_it_is_back(folder: Path, trouble: Trouble) -> None:
-    async with placed(folder) as (place, service):
+@pytest.mark.parametrize(("made", "trouble"), CASES)
+async def test_agents_go_on_and_the_store_learns_all_once_it_is_back(
+    folder: Path, made: Kind, trouble: Trouble[Place]
+) -> None:
+    async with made(folder) as place, serving(place, folder / "data") as service:
         opened = service.board.standing(OPEN).circuit
         agent = Agent(service)
         await agent.step()
@@ -106,7 +142,7 @@ async def test_agents_go_on_and_the_store_learns_all_once_it_is_back(folder: Pat
         async with asyncio.timeout(60):
             for _ in range(STEPS):
                 await agent.step()
-            while not (trouble.passing or trouble.readable or agent.said[-1]["stale"]):
+            while trouble.gone and not agent.said[-1]["stale"]:
                 await agent.step()
             await trouble.end(place)
             while service.board.waiting() or (await agent.step())["stale"]:  # noqa: ASYNC110 # other processes set no event

@@ -1,0 +1,186 @@
+"""Asks and reports at a steady pace, whether answers come or not, and writes down what became of each."""
+
+import asyncio
+import json
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+TICK_S = 0.002
+# An answer that comes later than this is as good as none: the agent has gone on.
+LATE_S = 1.0
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+_TARGET = re.compile(rb'"target":\s*"([^"]+)"')
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request; `took_s` and `status` are None until it is answered. `name` is a report's id."""
+
+    at: float
+    name: str = ""
+    took_s: float | None = None
+    status: int | None = None
+    target: str = ""
+    stale: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the agent was let down."""
+        return self.took_s is None or self.took_s > LATE_S or self.status not in (200, 202)
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What is reported: of each target in turn what `facts` says at that moment."""
+
+    targets: tuple[str, ...]
+    facts: Callable[[str], dict[str, object]]
+
+
+class Load:
+    """Requests to one door: `/route` at each tick, a report at each fifth."""
+
+    def __init__(self, port: int, reporting: Reporting) -> None:
+        self.port = port
+        self.routes: list[Asked] = []
+        self.reports: list[Asked] = []
+        self.stopped = False
+        self.forgotten = 0
+        self._failed = 0
+        self._reporting = reporting
+        self._free: list[_Connection] = []
+        self._all: list[_Connection] = []
+        self._pending: set[asyncio.Task[None]] = set()
+        self._question = f"GET /route?route=coder HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+
+    async def run(self) -> None:
+        """Go on until stopped."""
+        due, ticks = time.perf_counter(), 0
+        while not self.stopped:
+            self._send(self.routes, self._question, "")
+            if ticks % 5 == 0:
+                self._send(self.reports, *self._report(ticks // 5))
+            ticks += 1
+            due += TICK_S
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+
+    def forget(self, before: float) -> None:
+        """Count what was sent before a moment, and keep it no longer; what is still unanswered counts as failed."""
+        for where in (self.routes, self.reports):
+            old = between(where, 0.0, before - LATE_S)
+            self.forgotten += len(old)
+            self._failed += sum(one.failed for one in old)
+            del where[: len(old)]
+
+    @property
+    def sent(self) -> int:
+        """How many requests were sent in all."""
+        return self.forgotten + len(self.routes) + len(self.reports)
+
+    @property
+    def failed(self) -> int:
+        """How many of them failed."""
+        return self._failed + sum(one.failed for one in (*self.routes, *self.reports))
+
+    async def answered(self, before: float) -> None:
+        """Wait until all that was sent before a moment is answered, or so late that it doesn't matter."""
+        waiting = [one for one in (*self.routes, *self.reports) if one.took_s is None and one.at < before]
+        ends = time.perf_counter() + LATE_S
+        while any(one.took_s is None for one in waiting) and time.perf_counter() < ends:  # noqa: ASYNC110 # bounded
+            await asyncio.sleep(0.02)
+
+    async def close(self) -> None:
+        """Stop, wait for the last answers, and hang up."""
+        self.stopped = True
+        await self.answered(time.perf_counter())
+        for connection in self._all:
+            connection.transport.abort()
+
+    def _report(self, number: int) -> tuple[bytes, str]:
+        target = self._reporting.targets[number % len(self._reporting.targets)]
+        name = f"report-{number}"
+        body = json.dumps({"target": target, "id": name} | self._reporting.facts(target)).encode()
+        head = f"POST /reports HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Type: application/json\r\n"
+        return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body, name
+
+    def _send(self, where: list[Asked], question: bytes, name: str) -> None:
+        if self._free:
+            where.append(asked := Asked(time.perf_counter(), name))
+            self._free.pop().ask(question, asked)
+            return
+        where.append(asked := Asked(time.perf_counter(), name))
+        task = asyncio.create_task(self._connect_and_ask(question, asked))
+        self._pending.add(task)
+        task.add_done_callback(self._pending.discard)
+
+    async def _connect_and_ask(self, question: bytes, asked: Asked) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            _, made = await loop.create_connection(lambda: _Connection(self._free), "127.0.0.1", self.port)
+        except OSError:
+            return  # unanswered, so it has failed
+        self._all.append(made)
+        asked.at = time.perf_counter()
+        made.ask(question, asked)
+
+
+class _Connection(asyncio.Protocol):
+    """A connection with one request at a time; free again once it is answered."""
+
+    def __init__(self, free: list["_Connection"]) -> None:
+        self._free = free
+        self._said = b""
+        self._asked: Asked | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's own is none by name
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self in self._free:
+            self._free.remove(self)
+
+    def ask(self, question: bytes, asked: Asked) -> None:
+        """Send a request."""
+        self._asked, self._said = asked, b""
+        self.transport.write(question)
+
+    def data_received(self, data: bytes) -> None:
+        self._said += data
+        head, blank, body = self._said.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if not blank or length is None or len(body) < int(length[1]) or self._asked is None:
+            return
+        asked, self._asked = self._asked, None
+        asked.took_s = time.perf_counter() - asked.at
+        asked.status = int(head[9:12])
+        asked.stale = b'"stale":true' in body
+        found = _TARGET.search(body)
+        asked.target = found[1].decode() if found else ""
+        self._free.append(self)
+
+
+@dataclass
+class Tail:
+    """The middle and the tail of what requests took, in microseconds."""
+
+    took_us: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, asked: Iterable[Asked]) -> "Tail":
+        """Of those that were answered."""
+        return cls([one.took_s * 1e6 for one in asked if one.took_s is not None])
+
+    def at(self, percent: int) -> float:
+        """That percentile; not a number where there are too few."""
+        if len(self.took_us) < 2:
+            return float("nan")
+        return statistics.quantiles(self.took_us, n=100, method="inclusive")[percent - 1]
+
+
+def between(asked: Iterable[Asked], begin: float, end: float) -> list[Asked]:
+    """Those that were sent then."""
+    return [one for one in asked if begin <= one.at < end]
