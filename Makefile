@@ -24,8 +24,9 @@ else
 	echo "firstbyte: the pure files must be covered to the last branch" >&2; exit 1; }
 endif
 
-soak: environment-dev ## Run the tests that wait for minutes
+soak: environment-dev ## Run the tests that wait for minutes, then load the service for ten and see that nothing grows
 	@$(bin)/pytest -m soak $(ARGS)
+	@$(bin)/python -m benchmarks.soak --minutes 10
 
 check: environment-dev ## Check lint, format, types, contracts and the lock
 	$(bin)/ruff check

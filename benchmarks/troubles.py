@@ -30,7 +30,7 @@ from tests.cluster import Cluster
 from tests.cluster import started as begun
 from tests.sentinels import Guard
 from tests.store_server import StoreServer
-from tests.store_troubles import ALONE, AMONG, BEHIND, Alone, Among, Behind, Place, Trouble, keeping
+from tests.store_troubles import ALONE, Alone, Among, Behind, Place, Trouble, keeping
 
 QUIET_S, SECONDS = 1.5, 2.0
 # All that waits must be merged by then.

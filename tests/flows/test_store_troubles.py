@@ -24,7 +24,7 @@ from tests.forwarder import Forwarder
 from tests.sentinels import Guard
 from tests.service import Running, running, settings, until
 from tests.store.answers import failed, good
-from tests.store_troubles import ALONE, AMONG, BEHIND, MOVED, Alone, Among, Behind, Place, Trouble, keeping
+from tests.store_troubles import ALONE, AMONG, MOVED, Alone, Among, Behind, Place, Trouble, keeping
 
 __all__ = ["folder"]
 
