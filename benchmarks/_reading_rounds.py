@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import httpx2  # type: ignore[import-not-found] # these three are in that environment alone
-import openai  # type: ignore[import-not-found]
-from openai.types.chat import ChatCompletionChunk  # type: ignore[import-not-found]
+import httpx2
+import openai
+from openai.types.chat import ChatCompletionChunk
 
 from breaker.answer import Ended, Source
 from breaker.verdict import judge
@@ -62,7 +62,7 @@ def _judge(wire: str, reads: Sequence[bytes]) -> None:
     assert judgement.verdict == "ok", judgement
 
 
-class _Reads(httpx2.SyncByteStream):  # type: ignore[misc] # of a package that is elsewhere
+class _Reads(httpx2.SyncByteStream):
     def __init__(self, reads: Sequence[bytes]) -> None:
         self._reads = reads
 

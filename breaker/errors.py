@@ -7,12 +7,14 @@ FirstbyteError
 ├── StoreError            the store could not do what was asked
 │   ├── StoreGoneError        no answer within the limit, no connection, or it is only loading or read-only
 │   └── EmbeddedStoreError    no server could be started on this machine
+├── AnswerError           an answer failed after part of it had been shown
 └── DoorError             the service could not be asked, or refused
     ├── DoorAddressError      the address, or the token for it, can't be used
     ├── DoorGoneError         nothing answers at the address
     └── DoorRefusedError      it answered with a problem
 
-A provider's failure is never an exception: it is an answer with a verdict.
+A provider's failure is never an exception: it is an answer with a verdict. Only where an agent has seen part of
+such an answer already does its transport have to say so by an AnswerError.
 """
 
 from collections.abc import Iterable
@@ -53,6 +55,18 @@ class StoreGoneError(StoreError):
 
 class EmbeddedStoreError(StoreError):
     """No server of our own could be started; the message says what is missing and where it was looked for."""
+
+
+class AnswerError(FirstbyteError):
+    """An answer failed after part of it had been shown; `verdict` is what it was, `target` whose it was.
+
+    Where a transport raises it, it is besides an error of the httpx family in use: a `ReadTimeout` for silence, else
+    a `RemoteProtocolError`. The message quotes nothing of the answer.
+    """
+
+    verdict: str = ""
+    target: str = ""
+    shown_chars: int = 0
 
 
 class DoorError(FirstbyteError):

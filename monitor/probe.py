@@ -13,13 +13,13 @@ from typing import cast
 from breaker import __version__
 from breaker.answer import Answer, Ended, Source
 from breaker.wire import READERS
+from breaker.wire.inflate import ACCEPTED, BrokenEncodingError, Inflater
 from breaker.wire.reading import Reading
 from monitor import prompts
 from monitor.connections import Connections
 from monitor.exchange.errors import ExchangeError
 from monitor.exchange.exchange import Exchange
 from monitor.exchange.response import Response
-from monitor.inflate import ACCEPTED, BrokenEncodingError, Inflater
 from monitor.lag import LoopLag
 from monitor.phases import Moments, Phase
 from monitor.settings import TargetPlan

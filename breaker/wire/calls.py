@@ -42,11 +42,14 @@ class _Call:
 
 
 class Calls:
-    """The tool calls of one answer. Memory is bounded by `MAX_CALLS` names and `MAX_ARGUMENTS` in all."""
+    """The tool calls of one answer; `chars` counts their arguments' characters.
+
+    Memory is bounded by `MAX_CALLS` names and `MAX_ARGUMENTS` in all.
+    """
 
     def __init__(self) -> None:
         self._calls: dict[str, _Call] = {}
-        self._chars = 0
+        self.chars = 0
 
     def add(self, place: str, id: str, name: str, arguments: str, *, served: bool = False) -> None:  # noqa: A002 # the wires' word
         """A fragment of the call at `place`; the first name stays. `served` calls are the provider's to carry out."""
@@ -92,8 +95,8 @@ class Calls:
         return call
 
     def _go_on(self, call: _Call, arguments: str) -> None:
-        self._chars += len(arguments)
-        if self._chars > MAX_ARGUMENTS:
+        self.chars += len(arguments)
+        if self.chars > MAX_ARGUMENTS:
             call.kept = False
             call.arguments.clear()
         else:

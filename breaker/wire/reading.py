@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from breaker.answer import Answer, Body, Ended, Part, Source
+from breaker.answer import Answer, Body, Ended, Finish, Part, Source
 from breaker.wire import READERS
 from breaker.wire.faults import fault_in, fault_in_text
 from breaker.wire.json_body import ArrayEvents, JsonEvents
@@ -94,6 +94,34 @@ class Reading:
     def heard_s(self) -> float | None:
         """When anything at all was heard last, be it headers or a comment."""
         return self._heard_s
+
+    @property
+    def made_chars(self) -> int:
+        """How many characters the model has made so far: text, reasoning, arguments of calls.
+
+        0 for a plain answer until its end.
+        """
+        return self._tally.made_chars
+
+    @property
+    def media(self) -> int:
+        """How many images, sounds and files came so far."""
+        return self._tally.media
+
+    @property
+    def sounds_foreign(self) -> bool:
+        """Whether the text so far may be a gateway's own words in place of the model's."""
+        return self._tally.phrase is not None
+
+    @property
+    def faulty(self) -> bool:
+        """Whether an error has come so far in the body."""
+        return self._tally.fault is not None or self._tally.finish is Finish.ERROR
+
+    @property
+    def squeeze(self) -> float | None:
+        """How small the end of what grows just now deflates, be it text or reasoning; None where it is too short."""
+        return self._tally.growing.squeeze
 
     @property
     def finished(self) -> bool:

@@ -20,7 +20,8 @@ class Tally:
 
     A wire's reader calls the methods, `Reading` looks at the result. `parts` counts the pieces that the model itself
     made, `text_parts` those of text, `media` those that are neither text nor calls; `restarts` how often the answer
-    began anew; `whole` says that an event held a plain answer, not a piece of a streamed one.
+    began anew; `whole` says that an event held a plain answer, not a piece of a streamed one; `growing` is the passage,
+    text or reasoning, to which the newest piece was added.
     Marks are found in large and small letters, whatever kind of hyphen they come back with.
     Memory is bounded: `passage.LOOP_TAIL` characters of text and of reasoning, twice at most, and what `Calls` keeps.
     """
@@ -33,6 +34,7 @@ class Tally:
         self.whole = False
         self.text = Passage()
         self.reasoning = Passage()
+        self.growing = self.text
         self.calls = Calls()
         self.ends = 0
         self.finish: Finish | None = None
@@ -70,7 +72,7 @@ class Tally:
         """Text that the model thought; anything but a non-empty string is nothing."""
         if isinstance(piece, str) and piece:
             self.parts += 1
-            self.reasoning.add(piece)
+            self._think(piece)
 
     def add_part(self, piece: object) -> None:
         """Something that the model made and that no fact counts; nothing is nothing."""
@@ -168,6 +170,11 @@ class Tally:
         return find_phrase(self.text.head, self.text.chars, last.strip() if several else "", self._phrases)
 
     @property
+    def made_chars(self) -> int:
+        """How many characters the model has made: text, reasoning, arguments of calls."""
+        return self.text.chars + self.reasoning.chars + self.calls.chars
+
+    @property
     def squeeze(self) -> float | None:
         """The smaller squeeze of text and reasoning, 0 for endless blanks in a call; None where all is too short."""
         found = [s for s in (self.text.squeeze, self.reasoning.squeeze) if s is not None]
@@ -175,12 +182,17 @@ class Tally:
 
     def _add_split(self, seen: str, thought: str) -> None:
         if thought:
-            self.reasoning.add(thought)
+            self._think(thought)
         if seen:
             self._see(seen)
 
+    def _think(self, piece: str) -> None:
+        self.growing = self.reasoning
+        self.reasoning.add(piece)
+
     def _see(self, piece: str) -> None:
         self.text_parts += 1
+        self.growing = self.text
         if self._marks:
             self._find_marks(piece)
         self.text.add(piece)

@@ -13,9 +13,9 @@ from breaker.answer import Answer, Ended, Source
 from breaker.exchange import PLAYED, Exchange, play
 from breaker.verdict import judge
 from breaker.wire import READERS
+from breaker.wire.inflate import Inflater
 from breaker.wire.question import Question
 from breaker.wire.reading import Reading
-from monitor.inflate import Inflater
 from monitor.simulator import Simulator
 
 # Recorded minutes last a fraction of a second.

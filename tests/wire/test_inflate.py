@@ -3,7 +3,7 @@ import zlib
 
 import pytest
 
-from monitor.inflate import PIECE, BrokenEncodingError, Inflater
+from breaker.wire.inflate import PIECE, BrokenEncodingError, Inflater
 
 TEXT = b"data: {}\n\n" * 1000
 

@@ -1,0 +1,32 @@
+"""An agent's step: attempts at targets, watched as they come, held back until they are an answer; no I/O."""
+
+from breaker.attempt.again import Next, Tried, next_try
+from breaker.attempt.asked import Asked, read_request
+from breaker.attempt.attempt import Attempt, Stand
+from breaker.attempt.limits import Limits
+from breaker.attempt.place import Place
+from breaker.attempt.step import Act, Begin, Drop, Refuse, Show, Step, Wait
+from breaker.attempt.told import NO_RETRY, Refusal, headers_of, refusal
+
+__all__ = [
+    "NO_RETRY",
+    "Act",
+    "Asked",
+    "Attempt",
+    "Begin",
+    "Drop",
+    "Limits",
+    "Next",
+    "Place",
+    "Refusal",
+    "Refuse",
+    "Show",
+    "Stand",
+    "Step",
+    "Tried",
+    "Wait",
+    "headers_of",
+    "next_try",
+    "read_request",
+    "refusal",
+]

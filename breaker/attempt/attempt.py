@@ -1,0 +1,243 @@
+"""One attempt at a target: its bytes are read as they come, and held back until they are an answer."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from breaker.answer import Answer, Ended, Source
+from breaker.attempt.asked import Asked
+from breaker.attempt.limits import Limits
+from breaker.attempt.loops import Loops
+from breaker.attempt.place import Place
+from breaker.verdict import Blame, Judgement, Verdict, judge
+from breaker.wire.inflate import BrokenEncodingError, Inflater
+from breaker.wire.reading import Reading
+
+# A body that is to be judged as a whole is held up to this size.
+MAX_HELD = 64 * 1024 * 1024
+# So long (or silence_s, if that is less) for the body that explains an error.
+ERROR_BODY_S = 10.0
+
+_READABLE = ("", "identity", "gzip", "x-gzip", "deflate")
+_NEVER = float("inf")
+
+
+class Stand(StrEnum):
+    """What is known of an attempt so far."""
+
+    HELD = "held"  # nothing yet that may be shown
+    GOOD = "good"  # what came may be shown, and so may what comes
+    BAD = "bad"  # it has failed; what was held back is never shown as an answer
+
+
+class End(NamedTuple):
+    """What an attempt was: its facts, and what they mean."""
+
+    answer: Answer
+    judgement: Judgement
+
+
+class Attempt:
+    """The bytes of one attempt come in, and go out once they are an answer; the facts of it are left at its end.
+
+    `held` are the bytes held back so far. `began` and all `now` are seconds on one monotonic clock. `leaves` says that
+    another attempt is left, so that a late first byte is given up. `more` are values in the request besides the model.
+    `looped` says that it was broken off since it had no end.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        place: Place,
+        limits: Limits,
+        *,
+        id: str,  # noqa: A002 # a fact's name
+        began: float,
+        leaves: bool,
+        more: Mapping[str, object] | None = None,
+    ) -> None:
+        self.place = place
+        self.began = began
+        self.more = dict(more or {})
+        self.stand = Stand.HELD
+        self.held: list[bytes] = []
+        self.looped = False
+        self._end: End | None = None
+        self._asked = asked
+        self._limits = limits
+        self._leaves = leaves
+        self._id = id
+        self._reading = Reading(
+            asked.wire,
+            streamed=asked.streamed,
+            prompt_bytes=asked.prompt_bytes,
+            max_tokens=asked.max_tokens,
+            tools=asked.tools,
+        )
+        self._loops = Loops(limits.loop_chars)
+        self._inflater = Inflater("")
+        self._status: int | None = None
+        self._opaque = False
+        self._size = 0
+        self._sign = began
+        self._away_s = 0.0
+        self._ending_since: float | None = None
+
+    # What comes
+
+    def headers(self, status: int, headers: Mapping[str, str], now: float) -> None:
+        """The response has begun; `headers` has names in any case."""
+        encoding = {name.lower(): value for name, value in headers.items()}.get("content-encoding", "")
+        self._status = status
+        self._sign = now
+        self._inflater = Inflater(encoding)
+        self._opaque = encoding.strip().lower() not in _READABLE
+        self._reading.headers(status, headers, now - self.began)
+        if self._opaque:
+            self.stand = Stand.GOOD
+
+    def feed(self, data: bytes, now: float) -> None:
+        """More of the body has come; what comes after the end is nothing."""
+        if self._end is not None:
+            return
+        self._size += len(data)
+        if self.stand is Stand.HELD:
+            self.held.append(data)
+        if self._opaque:
+            self._sign = now
+            return
+        try:
+            self._read(self._inflater.feed(data), now)
+        except BrokenEncodingError:
+            self.end(Ended.RESET, now)
+            return
+        if self.stand is Stand.HELD:
+            self._look(now)
+        self._guard(now)
+
+    def take(self) -> list[bytes]:
+        """What was held back, to be shown now."""
+        held, self.held = self.held, []
+        return held
+
+    def away(self, seconds: float) -> None:
+        """Whoever reads the answer was busy elsewhere for so long: that was no silence of the provider."""
+        self._away_s += seconds
+
+    def end(self, ended: Ended, now: float) -> None:
+        """Nothing more comes: it ended so, or it is given up. The first end counts."""
+        if self._end is not None:
+            return
+        ended = Ended.CANCELLED if self._opaque else ended
+        answer = self._reading.end(ended, now - self.began, target=self.place.target, id=self._id, source=Source.REPORT)
+        self._end = End(answer, judge(answer))
+        # What we wrote into the request ourselves is no fault of its caller's.
+        ours = bool(self.more) and self._end.judgement.verdict is Verdict.BAD_REQUEST
+        self.stand = Stand.BAD if ours or failed(self._end.judgement) else Stand.GOOD
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has come to its end."""
+        return self._end is not None
+
+    @property
+    def ended(self) -> End:
+        """The facts and what they mean, once it is over."""
+        assert self._end is not None
+        return self._end
+
+    # The limits on silence
+
+    @property
+    def until(self) -> float:
+        """The moment at which silence has lasted too long, on the monotonic clock."""
+        if self._ending_since is not None:
+            return self._ending_since + min(self._ending_s, self._limits.silence_s)
+        silent = self._sign + self._away_s + self._limits.silence_s
+        if self._leaves and self._waits:
+            return min(silent, self.began + self._limits.first_byte_s)
+        return silent
+
+    @property
+    def late_at(self) -> float:
+        """The moment at which a first byte counts as late and is awaited still; infinite once it has come."""
+        return self.began + self._limits.first_byte_s if self._waits and not self._leaves else _NEVER
+
+    def late(self, now: float) -> Answer:
+        """The part that says "nothing yet"."""
+        return self._reading.late(now - self.began, target=self.place.target, id=self._id, source=Source.REPORT)
+
+    def overdue(self, now: float) -> None:
+        """Nothing came in time: that is the end of an answer that was finished, and silence in any other."""
+        self.end(Ended.COMPLETE if self._reading.finished else Ended.SILENCE, now)
+
+    @property
+    def shown_chars(self) -> int:
+        """How many characters of it the model has made so far."""
+        return self._reading.made_chars
+
+    # Inside
+
+    @property
+    def _waits(self) -> bool:
+        """Whether a first byte is still awaited; a plain answer has none."""
+        watched = self._asked.streamed and not self._refused and not self._opaque
+        return watched and self._reading.first_byte_s is None
+
+    @property
+    def _refused(self) -> bool:
+        return self._status is not None and not 200 <= self._status < 300
+
+    @property
+    def _ending_s(self) -> float:
+        return ERROR_BODY_S if self._refused else self._limits.grace_s
+
+    def _read(self, pieces: Iterable[bytes], now: float) -> None:
+        at_s = now - self.began
+        for piece in pieces:
+            self._reading.feed(piece, at_s)
+            if not self._asked.streamed and piece.strip():
+                self._heard(now)
+        if self._reading.last_token_s == at_s:
+            self._heard(now)
+        ending = self._reading.finished or self._refused
+        if not ending:
+            self._ending_since = None
+        elif self._ending_since is None:
+            self._ending_since = now
+
+    def _heard(self, now: float) -> None:
+        self._sign, self._away_s = now, 0.0
+
+    def _look(self, now: float) -> None:
+        """Show what was held back once there is enough of it, and nothing speaks against it."""
+        if not self._asked.streamed or self._refused:
+            enough = self._size > MAX_HELD
+        else:
+            enough = not self._reading.faulty and self._is_enough(now)
+        if enough:
+            self.stand = Stand.GOOD
+
+    def _is_enough(self, now: float) -> bool:
+        first_s = self._reading.first_byte_s
+        if first_s is None:
+            return False
+        chars, limits = self._reading.made_chars, self._limits
+        long_held = now - self.began - first_s >= limits.hold_s
+        much = chars >= limits.hold_chars or self._reading.media > 0 or long_held
+        return much and not self._reading.sounds_foreign
+
+    def _guard(self, now: float) -> None:
+        """Break off what repeats itself, or goes on for too long."""
+        found = self._loops.found(self._size, self._reading)
+        if found is None:
+            return
+        self.looped = True
+        # To its provider an answer that is only too long is no failure.
+        self.end(Ended.RESET if found.repeats else Ended.CANCELLED, now)
+        self.stand = Stand.BAD
+
+
+def failed(judgement: Judgement) -> bool:
+    """Whether an answer is none that its caller can use; one that only met a limit of tokens is."""
+    return judgement.blame is Blame.PROVIDER_FAILURE and judgement.verdict is not Verdict.LENGTH

@@ -1,0 +1,184 @@
+"""Carries out a step for a caller that awaits."""
+
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Stand, Wait
+from breaker.client.transport.line import Line
+from breaker.client.transport.plan import Plan
+
+_T = TypeVar("_T")
+_NEVER = float("inf")
+
+
+class AwaitingStep:
+    """A step on its way. The tasks that two attempts at once need are there only where a second may be sent."""
+
+    def __init__(self, plan: Plan, inner: Any) -> None:
+        self._plan = plan
+        self._inner = inner
+        self._lines: dict[Attempt, _Line] = {}
+        self._settled = anyio.Event()
+
+    async def respond(self) -> Any:
+        """The response that the caller gets."""
+        attempt = await self._until_shown()
+        if attempt is None:
+            return self._plan.refused()
+        stream = self._plan.family.async_stream(lambda: self._flow(attempt), self._close)
+        return self._plan.shown(attempt, self._lines[attempt].response, stream)
+
+    async def _until_shown(self) -> Attempt | None:
+        try:
+            if not self._plan.hedges:
+                return await self._act(None)
+            async with anyio.create_task_group() as tasks:
+                shown = await self._act(tasks)
+                tasks.cancel_scope.cancel()
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._close()
+            raise
+        self._raise()
+        return shown
+
+    async def _act(self, tasks: TaskGroup | None) -> Attempt | None:
+        while not any(line.fault for line in self._lines.values()):
+            match self._plan.next(time.monotonic()):
+                case Begin(attempt):
+                    await self._begin(attempt, tasks)
+                case Wait(until):
+                    await self._wait(until)
+                case Drop(attempt):
+                    self._lines.pop(attempt).drop()
+                case Show(attempt):
+                    self._lines = {attempt: self._lines[attempt]}
+                    return attempt
+                case Refuse():
+                    return None
+        return None
+
+    async def _begin(self, attempt: Attempt, tasks: TaskGroup | None) -> None:
+        line = self._lines[attempt] = _Line(self._plan, attempt, self._inner)
+        if tasks is not None:
+            tasks.start_soon(self._listen, line)
+        else:
+            await line.listen()
+            self._raise()
+
+    async def _listen(self, line: "_Line") -> None:
+        try:
+            await line.listen()
+        except Exception as error:  # noqa: BLE001 # whoever waits for it raises it
+            line.fault = error
+        self._settled.set()
+
+    async def _wait(self, until: float) -> None:
+        left = until - time.monotonic()
+        if not self._plan.step.running:
+            await anyio.sleep(max(left, 0.0))
+            return
+        with anyio.move_on_after(left):
+            await self._settled.wait()
+            self._settled = anyio.Event()
+
+    def _raise(self) -> None:
+        """Raise what went wrong on the caller's own side."""
+        for line in self._lines.values():
+            if line.fault is not None:
+                raise line.fault
+
+    async def _flow(self, attempt: Attempt) -> AsyncIterator[bytes]:
+        following: Attempt | None = attempt
+        while following is not None:
+            attempt, refused = following, following.stand is Stand.BAD
+            line = self._lines[attempt]
+            for held in attempt.take():
+                yield held
+            while not attempt.is_over:
+                if data := await line.read():
+                    given = time.monotonic()
+                    yield data
+                    attempt.away(time.monotonic() - given)
+            await line.close()
+            if refused or attempt.stand is not Stand.BAD:
+                return
+            following = await self._following(attempt)
+
+    async def _following(self, attempt: Attempt) -> Attempt:
+        """What is shown after an attempt that failed when part of it had been shown."""
+        error, cause = self._plan.error(attempt), self._lines[attempt].cause
+        following = await self._until_shown() if self._plan.restarts(attempt) else None
+        if following is None or following.stand is Stand.BAD:
+            raise error from cause
+        return following
+
+    async def _close(self) -> None:
+        for line in self._lines.values():
+            await line.close()
+
+
+class _Line(Line):
+    def __init__(self, plan: Plan, attempt: Attempt, inner: Any) -> None:
+        super().__init__(plan, attempt, inner)
+        self._pieces: AsyncIterator[bytes] | None = None
+        self._stream: Any = None
+        self._scope = anyio.CancelScope()
+
+    async def listen(self) -> None:
+        """Ask, and read until it is known what to do with the answer."""
+        with self._scope:
+            self.begin()
+            await self._ask()
+            while self.attempt.stand is Stand.HELD:
+                await self.read()
+        if self.attempt.is_over:
+            with anyio.CancelScope(shield=True):
+                await self.close()
+
+    async def read(self) -> bytes:
+        """One more piece; b"" where there is none, and the attempt is over then."""
+        if self._pieces is None:
+            return b""
+        data = await self._in_time(anext(self._pieces, b""))
+        if data is not None:
+            self.came(data)
+        return data or b""
+
+    def drop(self) -> None:
+        """Give up an attempt that another task listens to: that task ends and closes it."""
+        self.finish()
+        self._scope.cancel()
+
+    async def close(self) -> None:
+        """Give its connection up. Safe to call twice."""
+        self.finish()
+        if self._stream is not None:
+            with contextlib.suppress(*self.plan.family.breaks):
+                await self._stream.aclose()
+
+    async def _ask(self) -> None:
+        self.request.extensions["timeout"]["read"] = None
+        response = await self._in_time(self.inner.handle_async_request(self.request))
+        if response is not None:
+            self._stream = response.stream
+            self.headed(response)
+            self._pieces = aiter(self._stream)
+
+    async def _in_time(self, coming: Awaitable[_T]) -> _T | None:
+        """What comes; None where nothing came in time or the exchange broke, and the attempt is over then."""
+        came = None
+        try:
+            with anyio.move_on_after(self.attempt.until - time.monotonic()) as limit:
+                came = await coming
+        except self.plan.family.breaks as error:
+            self.broke(error)
+            return None
+        if limit.cancelled_caught:
+            self.silent()
+        return came

@@ -1,0 +1,83 @@
+"""One attempt and what came by its connection, the same for callers that block and for those that await."""
+
+import threading
+import time
+from typing import Any
+
+from breaker.answer import Ended
+from breaker.attempt import Attempt
+from breaker.client.transport.alarm import Bell
+from breaker.client.transport.guide import report
+from breaker.client.transport.plan import Plan
+
+
+class Line:
+    """Hands on to an attempt what happens on its connection, and reports how it ended.
+
+    `response` is the one that began, None before. `cause` is the error that broke it, `fault` one of the caller's own
+    side. Safe to use from two threads.
+    """
+
+    def __init__(self, plan: Plan, attempt: Attempt, inner: Any) -> None:
+        self.attempt = attempt
+        self.response: Any = None
+        self.cause: Exception | None = None
+        self.fault: Exception | None = None
+        self.plan = plan
+        self.inner = inner
+        self.request = plan.request(attempt)
+        self._lock = threading.Lock()
+        self._reported = False
+        self._late = Bell(self._tell_late)
+
+    def begin(self) -> None:
+        """The attempt begins; that its first byte is late is told when it is."""
+        self._late.set(self.attempt.late_at)
+
+    def headed(self, response: Any) -> None:
+        """The response has begun."""
+        self.response = response
+        with self._lock:
+            self.attempt.headers(response.status_code, response.headers, time.monotonic())
+
+    def came(self, data: bytes) -> None:
+        """A piece of the body came; b"" is its end."""
+        now = time.monotonic()
+        with self._lock:
+            if data:
+                self.attempt.feed(data, now)
+            else:
+                self.attempt.end(Ended.COMPLETE, now)
+
+    def silent(self) -> None:
+        """Nothing came in time."""
+        with self._lock:
+            self.attempt.overdue(time.monotonic())
+
+    def broke(self, error: Exception) -> None:
+        """The exchange broke with an error."""
+        self.cause = error
+        ended = self.plan.family.ended(error, headed=self.response is not None)
+        if ended is Ended.SILENCE:
+            self.silent()
+            return
+        if ended is None:
+            self.fault = error
+        with self._lock:
+            self.attempt.end(ended or Ended.CANCELLED, time.monotonic())
+
+    def finish(self) -> None:
+        """It is over, by its caller's wish if nothing else has ended it. Reports it once."""
+        with self._lock:
+            self.attempt.end(Ended.CANCELLED, time.monotonic())
+            known, self._reported = self._reported, True
+        self._late.stop()
+        if not known:
+            report(self.plan.wishes.guide, self.attempt.ended.answer)
+
+    def _tell_late(self) -> None:
+        now = time.monotonic()
+        with self._lock:
+            late = self.attempt.late(now) if self.attempt.late_at <= now else None
+        if late is not None:
+            report(self.plan.wishes.guide, late)

@@ -1,0 +1,112 @@
+"""What a step of an agent is made from, the same for callers that block and for those that await."""
+
+import random
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from breaker.attempt import Act, Asked, Attempt, Limits, Stand, Step, headers_of, refusal
+from breaker.attempt.told import NO_RETRY
+from breaker.client.said import Decision
+from breaker.client.transport.family import Family
+from breaker.client.transport.guide import Guide, limits_of, others, place_of
+from breaker.client.transport.sending import is_sendable, request_to
+from breaker.errors import AnswerError
+from breaker.verdict import Verdict
+
+_SILENT = (Verdict.TIMEOUT_FIRST_BYTE, Verdict.TIMEOUT_SILENCE)
+_chance = random.Random()  # noqa: S311 # it spreads pauses
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Restart:
+    """What was shown so far has failed, and another attempt will be shown from its beginning, in the same stream.
+
+    `verdict` is what the failed one was, `target` whose it was, `shown_chars` how many characters of it were made.
+    """
+
+    verdict: str
+    target: str
+    shown_chars: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wishes:
+    """What a caller wants of a transport; see `Transport`."""
+
+    guide: Guide
+    route: str | None = None
+    limits: Limits | None = None
+    hedge_s: float | None = None
+    restart: Callable[[Restart], object] | None = None
+
+
+class Plan:
+    """One request of a caller's: what it asks, and the step that is made of it."""
+
+    def __init__(self, request: Any, family: Family, asked: Asked, decision: Decision, wishes: Wishes) -> None:
+        self.family = family
+        self.wishes = wishes
+        self.asked = asked
+        self._request = request
+        self.limits = limits = wishes.limits or limits_of(decision)
+        self.hedges = wishes.hedge_s is not None
+        self.step = Step(
+            asked,
+            place_of(decision),
+            others(wishes.guide, wishes.route, asked.wire, limits.attempts),
+            limits,
+            began=time.monotonic(),
+            new_id=lambda: uuid.uuid4().hex,
+            chance=_chance.random,
+            hedge_s=wishes.hedge_s,
+        )
+
+    def next(self, now: float) -> Act:
+        """What to do now."""
+        return self.step.next(now)
+
+    @staticmethod
+    def fits(asked: Asked, decision: Decision) -> bool:
+        """Whether a decision's target can be asked what the caller asks: only one of the same wire can."""
+        return decision.wire == asked.wire and is_sendable(place_of(decision))
+
+    def request(self, attempt: Attempt) -> Any:
+        """The request of an attempt."""
+        return request_to(self._request, self.family, self.asked, attempt)
+
+    def shown(self, attempt: Attempt, response: Any, stream: Any) -> Any:
+        """The response of an attempt, with what was done in its headers, and the stream in place of its own."""
+        verdicts = [one.verdict for one in self.step.tried]
+        if attempt.is_over and attempt.stand is Stand.GOOD:
+            verdicts.append(attempt.ended.judgement.verdict)
+        for name, value in headers_of(attempt.place, self.step.made, verdicts):
+            response.headers[name] = value
+        if attempt.stand is Stand.BAD:
+            response.headers[NO_RETRY[0]] = NO_RETRY[1]
+        response.stream = stream
+        return response
+
+    def refused(self) -> Any:
+        """The response where no attempt gave one that could be shown."""
+        said = refusal(self.asked.wire, self.step.tried)
+        return self.family.response(said.status, headers=said.headers, content=said.body)
+
+    def error(self, attempt: Attempt) -> AnswerError:
+        """The error of an attempt that failed after part of it had been shown."""
+        verdict, target = attempt.ended.judgement.verdict, attempt.place.target
+        what = "it had no end and was broken off" if attempt.looped else attempt.ended.judgement.why
+        message = f"the answer of {target} is no whole one ({verdict.value}): {what}; part of it has been shown"
+        error = self.family.error(message, silent=verdict in _SILENT)
+        error.verdict, error.target, error.shown_chars = verdict.value, target, attempt.shown_chars
+        return error
+
+    def restarts(self, attempt: Attempt) -> bool:
+        """Whether a fresh start is wished for; then it is announced."""
+        if self.wishes.restart is None:
+            return False
+        verdict = attempt.ended.judgement.verdict.value
+        self.wishes.restart(Restart(verdict=verdict, target=attempt.place.target, shown_chars=attempt.shown_chars))
+        return True

@@ -1,0 +1,66 @@
+"""Turns a caller's request into one to a target: address, model and key are the target's, all else stays."""
+
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+from breaker.attempt import Asked, Attempt, Place, read_request
+from breaker.client.transport.family import Family
+from breaker.wire import READERS
+
+# Where keys stand, and what says whose account it is.
+_KEYS = frozenset(("authorization", "x-api-key", "api-key", "x-goog-api-key"))
+_ACCOUNT = frozenset(("openai-organization", "openai-project", "cookie"))
+_REPLACED = frozenset(("host", "content-length", "transfer-encoding", "accept-encoding"))
+
+
+def asked_in(request: Any, family: Family) -> Asked | None:
+    """What a request asks; None for one that asks no model, or whose body can be sent only once."""
+    try:
+        body: bytes = request.content
+    except family.not_read:
+        return None
+    return read_request(request.method, request.url.raw_path.decode("ascii", "replace"), body)
+
+
+def request_to(request: Any, family: Family, asked: Asked, attempt: Attempt) -> Any:
+    """The request to a target.
+
+    Its key comes from the environment; where it isn't there, the caller's own is sent only to the host to which the
+    caller addressed it. Bodies are asked for as they are, so that they can be read as they come.
+    """
+    place = attempt.place
+    url = family.url(place.base_url.rstrip("/") + asked.path_for(place.model))
+    dropped = _dropped(request, url, place)
+    if dropped >= _KEYS:
+        url = url.copy_remove_param("key")
+    kept = ((name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped)
+    headers = [*kept, ("accept-encoding", "identity"), *_keys(place)]
+    content = asked.body_for(place.model, attempt.more)
+    timeout = dict(request.extensions.get("timeout", {}))
+    extensions = {**request.extensions, "timeout": timeout}
+    return family.request(request.method, url, headers=headers, content=content, extensions=extensions)
+
+
+def _dropped(request: Any, url: Any, place: Place) -> frozenset[str]:
+    """The headers of the caller's request that don't go to a target."""
+    at_home = (request.url.scheme, request.url.host, request.url.port) == (url.scheme, url.host, url.port)
+    if not at_home:
+        return _REPLACED | _KEYS | _ACCOUNT
+    return _REPLACED | _KEYS if _key(place) else _REPLACED
+
+
+def _keys(place: Place) -> list[tuple[str, str]]:
+    key = _key(place)
+    return list(READERS[place.wire].key_headers(key).items()) if key else []
+
+
+def _key(place: Place) -> str:
+    return os.environ.get(place.api_key_env, "").strip() if place.api_key_env else ""
+
+
+def is_sendable(place: Place) -> bool:
+    """Whether a place can be asked at all: its address is one, its key can stand in a header, its wire is known."""
+    key = _key(place)
+    address = urlsplit(place.base_url)
+    return place.wire in READERS and bool(address.hostname) and key.isascii() and (not key or key.isprintable())

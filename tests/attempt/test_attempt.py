@@ -1,0 +1,331 @@
+import gzip
+import json
+
+import pytest
+
+from breaker.answer import Ended, Part
+from breaker.attempt import Attempt, Limits, Stand
+from breaker.attempt.attempt import ERROR_BODY_S, MAX_HELD
+from breaker.attempt.loops import LOOP_RUN
+from breaker.verdict import Verdict
+from tests.attempt.made import DONE, ERROR, LIMITS, PROSE, ROLE, attempt, said, stop, thought
+
+OK = {"Content-Type": "text/event-stream"}
+LONG = "ravens " * 28 + "fly."
+
+
+def begun(limits: Limits = LIMITS, *, leaves: bool = True, streamed: bool = True) -> Attempt:
+    """An attempt whose headers have come a second after its begin."""
+    made = attempt(limits, leaves=leaves, streamed=streamed)
+    made.headers(200, OK, 101.0)
+    return made
+
+
+def verdict(made: Attempt) -> Verdict:
+    return made.ended.judgement.verdict
+
+
+def stand(made: Attempt) -> Stand:
+    return made.stand
+
+
+# Holding back
+
+
+def test_text_is_held_back_until_there_is_enough() -> None:
+    made = begun()
+    made.feed(ROLE, 101.0)
+    made.feed(said(LONG[:159]), 102.0)
+    assert stand(made) is Stand.HELD
+    made.feed(said(LONG[159]), 103.0)
+
+    assert made.stand is Stand.GOOD
+    assert made.take() == [ROLE, said(LONG[:159]), said(LONG[159])]
+    assert made.take() == []
+
+
+def test_reasoning_and_arguments_of_calls_count_like_text() -> None:
+    call = {"index": 0, "id": "c", "function": {"name": "write", "arguments": '{"text": "' + "x" * 80}}
+    made = begun()
+    made.feed(thought(LONG[:80]), 102.0)
+    made.feed(b"data: " + json.dumps({"choices": [{"delta": {"tool_calls": [call]}}]}).encode() + b"\n\n", 103.0)
+
+    assert made.stand is Stand.GOOD
+
+
+def test_an_image_is_shown_at_once() -> None:
+    made = begun()
+    made.feed(b'data: {"choices": [{"delta": {"images": [{"image_url": {}}]}}]}\n\n', 102.0)
+
+    assert made.stand is Stand.GOOD
+
+
+def test_what_comes_in_drops_is_not_held_for_ever() -> None:
+    made = begun(Limits(hold_s=5.0))
+    made.feed(said("One"), 102.0)
+    made.feed(said(" two"), 106.9)
+    assert stand(made) is Stand.HELD
+    made.feed(said(" three"), 107.0)
+
+    assert made.stand is Stand.GOOD
+
+
+def test_text_that_sounds_like_a_gateway_is_held_on() -> None:
+    made = begun()
+    made.feed(
+        said("[Proxy Error] The upstream API returned an empty response. Please retry the request. " + "." * 90), 102
+    )
+    assert stand(made) is Stand.HELD
+    made.feed(stop() + DONE, 103.0)
+    made.end(Ended.COMPLETE, 103.0)
+
+    assert (made.stand, verdict(made)) == (Stand.BAD, Verdict.GATEWAY_TEXT)
+
+
+def test_a_short_answer_is_shown_at_its_end() -> None:
+    made = begun()
+    made.feed(said("Yes.") + stop() + DONE, 102.0)
+    assert stand(made) is Stand.HELD
+    made.end(Ended.COMPLETE, 102.0)
+
+    assert (made.stand, verdict(made)) == (Stand.GOOD, Verdict.OK)
+
+
+def test_a_plain_answer_is_held_to_its_end() -> None:
+    made = begun(streamed=False)
+    body = json.dumps({"choices": [{"message": {"content": LONG}, "finish_reason": "stop"}]}).encode()
+    made.feed(body, 102.0)
+    assert stand(made) is Stand.HELD
+    made.end(Ended.COMPLETE, 102.0)
+
+    assert made.stand is Stand.GOOD
+
+
+def test_a_body_of_any_size_is_not_held() -> None:
+    made = begun(streamed=False)
+    made.feed(b" " * MAX_HELD, 102.0)
+    assert stand(made) is Stand.HELD
+    made.feed(b" ", 102.0)
+
+    assert made.stand is Stand.GOOD
+
+
+def test_an_encoded_body_is_read_and_handed_on_as_it_came() -> None:
+    made = attempt()
+    made.headers(200, {"content-encoding": "gzip"}, 101.0)
+    packed = gzip.compress(said(LONG) + stop() + DONE)
+    made.feed(packed, 102.0)
+
+    assert (made.stand, made.take()) == (Stand.GOOD, [packed])
+
+
+def test_a_body_that_nobody_can_read_is_handed_on_and_says_nothing() -> None:
+    made = attempt()
+    made.headers(200, {"content-encoding": "br"}, 101.0)
+    made.feed(b"\x0b\x02\x80", 150.0)
+
+    assert (made.stand, made.until) == (Stand.GOOD, 150.0 + LIMITS.silence_s)
+    made.end(Ended.COMPLETE, 151.0)
+    assert verdict(made) is Verdict.CANCELLED
+
+
+def test_a_broken_encoding_is_a_broken_body() -> None:
+    made = attempt()
+    made.headers(200, {"content-encoding": "gzip"}, 101.0)
+    made.feed(b"no gzip", 102.0)
+
+    assert made.stand is Stand.BAD
+
+
+# Failing
+
+
+@pytest.mark.parametrize(
+    ("pieces", "ended", "found"),
+    [
+        pytest.param([said("Half"), ERROR], Ended.COMPLETE, Verdict.ERROR_EVENT, id="an error in place of the rest"),
+        pytest.param([ROLE, stop(), DONE], Ended.COMPLETE, Verdict.EMPTY, id="a good end and nothing before it"),
+        pytest.param([], Ended.COMPLETE, Verdict.EMPTY, id="no event at all"),
+        pytest.param([said("Half")], Ended.COMPLETE, Verdict.CUT, id="an end without an end mark"),
+        pytest.param([said("Half")], Ended.RESET, Verdict.CUT, id="a broken connection"),
+        pytest.param([b"<html></html>"], Ended.COMPLETE, Verdict.MALFORMED, id="a web page"),
+    ],
+)
+def test_what_fails_while_it_is_held_back_is_bad(pieces: list[bytes], ended: Ended, found: Verdict) -> None:
+    made = begun()
+    for data in pieces:
+        made.feed(data, 102.0)
+    assert stand(made) is Stand.HELD
+    made.end(ended, 103.0)
+
+    assert (made.stand, verdict(made)) == (Stand.BAD, found)
+
+
+def test_what_fails_after_it_was_shown_is_bad_too() -> None:
+    made = begun()
+    made.feed(said(LONG), 102.0)
+    assert stand(made) is Stand.GOOD
+    made.feed(ERROR, 103.0)
+    made.end(Ended.COMPLETE, 103.0)
+
+    assert (made.stand, verdict(made), made.shown_chars) == (Stand.BAD, Verdict.ERROR_EVENT, 200)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "stand", "found"),
+    [
+        (500, {"error": {"message": "no"}}, Stand.BAD, Verdict.HTTP_ERROR),
+        (429, {"error": {"message": "slower"}}, Stand.BAD, Verdict.RATE_LIMITED),
+        (400, {"error": {"code": "context_length_exceeded"}}, Stand.GOOD, Verdict.CONTEXT_TOO_LONG),
+    ],
+)
+def test_a_refusal_is_judged_with_its_body(status: int, body: dict[str, object], stand: Stand, found: Verdict) -> None:
+    made = attempt()
+    made.headers(status, {}, 101.0)
+    made.feed(json.dumps(body).encode(), 102.0)
+    assert (made.stand, made.until) == (Stand.HELD, 102.0 + ERROR_BODY_S)
+    made.end(Ended.COMPLETE, 102.0)
+
+    assert (made.stand, verdict(made)) == (stand, found)
+
+
+def test_an_answer_at_its_callers_limit_is_one() -> None:
+    made = begun()
+    made.feed(said("And so on") + stop("length") + DONE, 102.0)
+    made.end(Ended.COMPLETE, 102.0)
+
+    assert (made.stand, verdict(made)) == (Stand.GOOD, Verdict.LENGTH)
+
+
+def test_a_request_that_we_made_wrong_is_no_fault_of_its_caller() -> None:
+    made = attempt(values={"reasoning_effort": "low"})
+    made.headers(400, {}, 101.0)
+    made.feed(b'{"error": {"message": "unknown field"}}', 101.0)
+    made.end(Ended.COMPLETE, 101.0)
+
+    assert made.stand is Stand.BAD
+
+
+def test_the_first_end_counts_and_what_comes_after_it_is_nothing() -> None:
+    made = begun()
+    made.end(Ended.CANCELLED, 102.0)
+    made.feed(said(LONG), 103.0)
+    made.end(Ended.COMPLETE, 104.0)
+
+    assert made.is_over
+    assert (verdict(made), made.ended.answer.seconds) == (Verdict.CANCELLED, 2.0)
+
+
+# The limits on silence
+
+
+def test_a_late_first_byte_is_given_up_where_another_attempt_is_left() -> None:
+    made = begun()
+    made.feed(b": ping\n\n", 130.0)
+    made.feed(ROLE, 131.0)
+
+    assert (made.until, made.late_at) == (140.0, float("inf"))
+    made.overdue(140.0)
+    assert (made.stand, verdict(made)) == (Stand.BAD, Verdict.TIMEOUT_FIRST_BYTE)
+
+
+def test_the_last_attempt_may_be_silent_longer_and_is_told_to_be_late() -> None:
+    made = begun(leaves=False)
+
+    assert (made.until, made.late_at) == (101.0 + LIMITS.silence_s, 140.0)
+    late = made.late(140.0)
+    assert (late.part, late.seconds, late.id) == (Part.LATE, 40.0, "a1")
+
+
+def test_after_the_first_byte_only_silence_counts() -> None:
+    made = begun()
+    made.feed(said("One"), 139.0)
+    made.feed(b": ping\n\n", 200.0)
+
+    assert (made.until, made.late_at) == (139.0 + LIMITS.silence_s, float("inf"))
+    made.overdue(made.until)
+    assert verdict(made) is Verdict.TIMEOUT_SILENCE
+
+
+def test_while_its_reader_is_busy_a_provider_is_not_silent() -> None:
+    made = begun()
+    made.feed(said("One"), 110.0)
+    made.away(30.0)
+    assert made.until == 140.0 + LIMITS.silence_s
+    made.feed(said(" two"), 145.0)
+
+    assert made.until == 145.0 + LIMITS.silence_s
+
+
+def test_a_plain_answer_has_no_first_byte_and_blank_lines_are_silence() -> None:
+    made = begun(streamed=False)
+    made.feed(b"\n", 150.0)
+    assert (made.until, made.late_at) == (101.0 + LIMITS.silence_s, float("inf"))
+    made.feed(b'{"choices"', 160.0)
+
+    assert made.until == 160.0 + LIMITS.silence_s
+
+
+def test_after_its_end_an_answer_is_waited_for_only_a_little() -> None:
+    made = begun()
+    made.feed(said("Yes."), 102.0)
+    made.feed(stop(), 103.0)
+    made.feed(b": ping\n\n", 104.0)
+    assert made.until == 103.0 + LIMITS.grace_s
+    made.overdue(made.until)
+
+    assert (made.stand, verdict(made), made.ended.answer.ended) == (Stand.GOOD, Verdict.OK, Ended.COMPLETE)
+
+
+def test_an_end_that_was_none_is_forgotten() -> None:
+    made = begun()
+    made.feed(said("One") + stop(), 103.0)
+    made.feed(said(" two"), 104.0)
+
+    assert made.until == 104.0 + LIMITS.silence_s
+
+
+def test_an_error_is_waited_for_only_a_little() -> None:
+    made = begun()
+    made.feed(ERROR, 103.0)
+
+    assert made.until == 103.0 + LIMITS.grace_s
+
+
+# Answers without an end
+
+
+def fed(made: Attempt, text: str) -> None:
+    for place in range(0, len(text), 4_000):
+        made.feed(said(text[place : place + 4_000]), 102.0 + place / 1e6)
+
+
+def test_what_repeats_itself_is_broken_off() -> None:
+    made = begun()
+    fed(made, PROSE[:20_000] + "I will now look at the file again. " * 600)
+    assert not made.is_over
+    fed(made, "I will now look at the file again. " * 1_000)
+
+    assert (made.stand, made.looped, verdict(made)) == (Stand.BAD, True, Verdict.LOOP)
+
+
+def test_a_table_in_an_answer_is_no_loop() -> None:
+    made = begun()
+    fed(made, PROSE[:40_000] + "| 0 | 0 |\n" * (LOOP_RUN // 20) + PROSE[40_000:80_000])
+
+    assert not made.is_over
+
+
+def test_an_answer_beyond_all_measure_is_broken_off_and_its_provider_not_blamed() -> None:
+    made = begun()
+    fed(made, PROSE[:200_000])
+
+    assert (made.stand, made.looped, verdict(made)) == (Stand.BAD, True, Verdict.CANCELLED)
+
+
+def test_reasoning_that_repeated_itself_says_nothing_of_the_text_after_it() -> None:
+    made = begun()
+    made.feed(thought("Wait, again. " * 900), 102.0)
+    fed(made, PROSE[:100_000])
+
+    assert not made.is_over
