@@ -11,7 +11,7 @@ from monitor.metrics import Skip, names
 from monitor.phases import Phase
 
 _SELECTOR = re.compile(
-    r"(?<![\w:])((?:provider_model:)?firstbyte_[\w:]+|up|process_\w+|python_\w+)(?![\w:(])(\{[^}]*\})?"
+    r"(?<![\w:])((?:provider_model:)?firstbyte_[\w:]+|up|scrape_samples_scraped|process_\w+|python_\w+)(?![\w:(])(\{[^}]*\})?"
 )
 _MATCHER = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"')
 _GROUPING = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)")
@@ -59,7 +59,7 @@ def exported() -> dict[str, set[str]]:
             series[metric.name] = labels
     ours = ("cpu_seconds_total", "resident_memory_bytes", "open_fds", "max_fds", "start_time_seconds")
     series |= {f"process_{name}": set() for name in ours}
-    return series | {"up": set(), "python_gc_collections_total": {"generation"}}
+    return series | {"up": set(), "scrape_samples_scraped": set(), "python_gc_collections_total": {"generation"}}
 
 
 def faults(expression: str, known: dict[str, set[str]]) -> list[str]:

@@ -1,0 +1,143 @@
+"""The dashboard of the service itself."""
+
+from dashboards.frame import Dashboard, Row
+from dashboards.panels import GREEN, ORANGE, RED, YES_NO, bars, lines, stat, timeline
+from dashboards.queries import Query
+
+_DELAY = "histogram_quantile(%s, sum by (le) (rate(firstbyte_probe_start_delay_seconds_bucket[$__rate_interval])))"
+
+
+def _each(expr: str) -> tuple[Query, ...]:
+    return (Query(expr=expr, legend="{{instance}}"),)
+
+
+_REPLICAS = Row(
+    title="Replicas",
+    panels=(
+        stat(
+            "Replicas up", "Replicas that Prometheus could scrape.", "sum(up)", "short", steps=((None, RED), (1, GREEN))
+        ),
+        stat(
+            "Versions",
+            "How many versions run at once; more than one only while it is being updated.",
+            "count(count by (version) (firstbyte_build_info))",
+            "short",
+            steps=((None, GREEN), (2, ORANGE)),
+        ),
+        stat(
+            "Probes under way",
+            "Probes that wait or read now, all replicas together.",
+            "sum(firstbyte_probes_in_flight)",
+            "short",
+        ),
+        stat(
+            "Crashes, 24 h",
+            "Probes that ended in a fault of ours.",
+            "sum(increase(firstbyte_probe_crashes_total[1d]))",
+            "short",
+            steps=((None, GREEN), (1, RED)),
+        ),
+        stat(
+            "Timings in doubt, 24 h",
+            "Probes that count for nothing because our own event loop stood still meanwhile.",
+            "sum(increase(firstbyte_probe_suspect_total[1d]))",
+            "short",
+            steps=((None, GREEN), (1, ORANGE)),
+        ),
+        stat(
+            "Series",
+            "Samples of the last scrape, all replicas together.",
+            "sum(scrape_samples_scraped)",
+            "short",
+        ),
+        timeline(
+            "Scraped",
+            "Whether each replica could be scraped.",
+            Query(expr="max by (instance) (up)", legend="{{instance}}"),
+            YES_NO,
+            width=12,
+        ),
+        timeline(
+            "Store",
+            "Whether each replica's store answered.",
+            Query(expr="max by (instance) (firstbyte_store_up)", legend="{{instance}}"),
+            YES_NO,
+            width=12,
+        ),
+    ),
+)
+_TIME = Row(
+    title="Trust in our own times",
+    panels=(
+        lines(
+            "Lateness of the event loop",
+            "The worst since the last scrape. What is timed during more than a quarter of a second counts for nothing.",
+            _each("max by (instance) (firstbyte_event_loop_lag_seconds)"),
+            "s",
+            limit=True,
+            steps=((None, GREEN), (0.25, RED)),
+        ),
+        lines(
+            "Delay of probes",
+            "How late probes began, measured from their plan.",
+            (Query(expr=_DELAY % "0.5", legend="p50"), Query(expr=_DELAY % "0.99", legend="p99")),
+            "s",
+        ),
+        bars(
+            "Probes left out by cause",
+            "Turns at which nothing was sent. `misfire` and `overlap` are ours to worry about.",
+            Query(
+                expr="sum by (cause) (increase(firstbyte_probes_skipped_total[$__rate_interval])) > 0",
+                legend="{{cause}}",
+            ),
+        ),
+        lines(
+            "Probes in flight",
+            "Probes under way, late ones included.",
+            _each("sum by (instance) (firstbyte_probes_in_flight)"),
+            "short",
+        ),
+    ),
+)
+_PROCESS = Row(
+    title="Process",
+    panels=(
+        lines(
+            "Processor",
+            "Share of one processor that each replica uses.",
+            _each("sum by (instance) (rate(process_cpu_seconds_total[$__rate_interval]))"),
+            "percentunit",
+            width=8,
+        ),
+        lines(
+            "Memory", "Resident memory.", _each("max by (instance) (process_resident_memory_bytes)"), "bytes", width=8
+        ),
+        lines(
+            "Open files", "Open files and connections.", _each("max by (instance) (process_open_fds)"), "short", width=8
+        ),
+        lines(
+            "Garbage collections",
+            "How often Python's collector ran, by generation.",
+            (
+                Query(
+                    expr="sum by (generation) (rate(python_gc_collections_total[$__rate_interval]))",
+                    legend="generation {{generation}}",
+                ),
+            ),
+            "ops",
+        ),
+        lines(
+            "Up for",
+            "How long each replica has been running.",
+            _each("time() - max by (instance) (process_start_time_seconds)"),
+            "s",
+        ),
+    ),
+)
+MONITOR = Dashboard(
+    name="monitor",
+    title="The monitor itself",
+    description="Whether Firstbyte's own replicas are well, and whether their times can be trusted.",
+    variables=(),
+    rows=(_REPLICAS, _TIME, _PROCESS),
+)

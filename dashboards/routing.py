@@ -1,0 +1,147 @@
+"""The dashboard of routes and circuits."""
+
+from dashboards.frame import Dashboard, Row
+from dashboards.panels import GREEN, GREY, YES_NO, bars, gauges, lines, timeline
+from dashboards.queries import TARGET, Query
+
+_REQUESTS = "sum by (%s) (rate(firstbyte_route_requests_total[$__rate_interval]))"
+_CALL = "histogram_quantile(%s, sum by (le) (rate(firstbyte_store_call_seconds_bucket[$__rate_interval])))"
+
+
+def _color(name: str, color: str) -> dict[str, object]:
+    properties = [{"id": "color", "value": {"mode": "fixed", "fixedColor": color}}]
+    return {"matcher": {"id": "byName", "options": name}, "properties": properties}
+
+
+_ROUTES = Row(
+    title="Routes",
+    panels=(
+        lines(
+            "Answers to agents by role",
+            "What the target that agents were given is to their route. A last resort is out itself.",
+            (Query(expr=_REQUESTS % "role", legend="{{role}}"),),
+            "reqps",
+            stacked=True,
+            overrides=(_color("primary", "green"), _color("backup", "orange"), _color("last_resort", "red")),
+        ),
+        lines(
+            "Answers to agents by target",
+            "Which target agents were sent to, as shares.",
+            (Query(expr=_REQUESTS % "provider, model", legend=TARGET),),
+            "reqps",
+            stacked=True,
+            stack="percent",
+        ),
+        timeline(
+            "Target given now",
+            "Which target each route gave.",
+            Query(expr="max by (route, provider, model) (firstbyte_route_target)", legend=f"{{{{route}}}}: {TARGET}"),
+            {0: ("no", GREY), 1: ("given", GREEN)},
+        ),
+        lines(
+            "Targets that are left",
+            "Targets of each route whose circuit lets agents pass, beside all that it names.",
+            (
+                Query(expr="max by (route) (firstbyte_route_targets_available)", legend="{{route}} left"),
+                Query(expr="max by (route) (firstbyte_route_targets)", legend="{{route}} named"),
+            ),
+            "short",
+        ),
+        lines(
+            "Answers from an old snapshot",
+            "Answers that were given while the store was gone; agents see `stale: true`.",
+            (
+                Query(
+                    expr="sum by (route) (rate(firstbyte_route_stale_answers_total[$__rate_interval]))",
+                    legend="{{route}}",
+                ),
+            ),
+            "reqps",
+        ),
+    ),
+)
+_CIRCUITS = Row(
+    title="Circuits",
+    panels=(
+        bars(
+            "Moves by cause",
+            "How often circuits moved, and why.",
+            Query(
+                expr="sum by (cause) (increase(firstbyte_circuit_moves_total[$__rate_interval])) > 0",
+                legend="{{cause}}",
+            ),
+        ),
+        gauges(
+            "Share of time in each state",
+            "How much of the shown time each circuit spent in each state.",
+            Query(
+                expr="max by (provider, model, state) (avg_over_time(firstbyte_circuit_state[$__range])) > 0",
+                legend=f"{TARGET} {{{{state}}}}",
+                instant=True,
+            ),
+            "percentunit",
+            defaults={"min": 0, "max": 1},
+        ),
+        bars(
+            "Agents' reports by verdict",
+            "What agents' own answers were, as far as they report them.",
+            Query(
+                expr="sum by (verdict) (increase(firstbyte_reports_total[$__rate_interval])) > 0", legend="{{verdict}}"
+            ),
+        ),
+        timeline(
+            "Our own network",
+            "Whether our own network seemed to be up. While it is down no circuit moves by itself.",
+            Query(expr="1 - max by (instance) (firstbyte_self_suspect)", legend="{{instance}}"),
+            YES_NO,
+            width=12,
+        ),
+    ),
+)
+_STORE = Row(
+    title="Store",
+    panels=(
+        lines(
+            "Store calls",
+            "How long the store took to answer, good calls of all replicas.",
+            (Query(expr=_CALL % "0.5", legend="p50"), Query(expr=_CALL % "0.99", legend="p99", exemplar=True)),
+            "s",
+        ),
+        lines(
+            "Failed store calls",
+            "Calls that the store refused or did not answer.",
+            (
+                Query(
+                    expr="sum by (instance) (rate(firstbyte_store_call_failures_total[$__rate_interval]))",
+                    legend="{{instance}}",
+                ),
+            ),
+            "ops",
+        ),
+        lines(
+            "Age of the snapshot",
+            "How old each replica's view of all circuits is.",
+            (Query(expr="max by (instance) (firstbyte_store_snapshot_age_seconds)", legend="{{instance}}"),),
+            "s",
+        ),
+        lines(
+            "Answers that wait for the store",
+            "Answers kept in memory while the store is gone, and those that were too many.",
+            (
+                Query(expr="sum by (instance) (firstbyte_store_answers_waiting)", legend="{{instance}} wait"),
+                Query(
+                    expr="sum by (instance) (increase(firstbyte_store_answers_dropped_total[$__rate_interval]))",
+                    legend="{{instance}} dropped",
+                ),
+            ),
+            "short",
+        ),
+    ),
+)
+ROUTING = Dashboard(
+    name="routing",
+    title="Routing and circuits",
+    description="What agents are told, why circuits move, and whether the store keeps up.",
+    variables=("route", "provider", "model"),
+    rows=(_ROUTES, _CIRCUITS, _STORE),
+)
