@@ -17,6 +17,8 @@ class Forwarder:
         self._delay_s = 0.0
         self._swallows = False
         self._swallowed: set[asyncio.StreamWriter] = set()
+        self._listeners: set[asyncio.StreamWriter] = set()
+        self._deaf: set[asyncio.StreamWriter] = set()
         self._open: set[asyncio.StreamWriter] = set()
         self.url = ""
 
@@ -40,6 +42,10 @@ class Forwarder:
         """Let nothing through any more, and break nothing either."""
         self._swallows = True
 
+    def deafen(self) -> None:
+        """Let nothing through any more on the connections that listen to announcements; those made later are whole."""
+        self._deaf |= self._listeners
+
     def go_on(self) -> None:
         """Be quick and let all through; connections of which something was swallowed are broken."""
         self._swallows, self._delay_s = False, 0.0
@@ -60,23 +66,28 @@ class Forwarder:
             asking.cancel()
             _abort({writer, ours})
             self._open -= {writer, ours}
-            self._swallowed.discard(writer)
+            for those in (self._swallowed, self._listeners, self._deaf):
+                those.discard(writer)
 
     async def _questions(
         self, reader: asyncio.StreamReader, ours: asyncio.StreamWriter, theirs: asyncio.StreamWriter
     ) -> None:
         async for data in _pieces(reader):
-            if self._swallows:
-                self._swallowed.add(theirs)
-            else:
+            if b"SUBSCRIBE" in data:
+                self._listeners.add(theirs)
+            if self._lets_through(theirs):
                 ours.write(data)
         _abort({ours})
+
+    def _lets_through(self, theirs: asyncio.StreamWriter) -> bool:
+        if self._swallows:
+            self._swallowed.add(theirs)
+        return not (self._swallows or theirs in self._deaf)
 
     async def _replies(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         loop, due = asyncio.get_running_loop(), 0.0
         async for data in _pieces(reader):
-            if self._swallows:
-                self._swallowed.add(writer)
+            if not self._lets_through(writer):
                 continue
             due = max(due + 1e-6, loop.time() + self._delay_s)  # none overtakes the one before
             if due <= loop.time():

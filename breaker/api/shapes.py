@@ -33,6 +33,7 @@ class DecisionShape(TypedDict):
     generation: int
     valid_for_s: float
     stale: bool
+    age_s: NotRequired[float | None]
     retry_after_s: NotRequired[float | None]
     able: NotRequired[bool]
     unable: NotRequired[list[UnableShape]]

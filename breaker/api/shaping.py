@@ -46,6 +46,8 @@ def of_decision(decision: Decision) -> DecisionShape:
         "valid_for_s": round(decision.valid_for_s, 3),
         "stale": decision.stale,
     }
+    if decision.stale:
+        shape["age_s"] = _ms(decision.age_s)
     if decision.retry_after_s is not None:
         shape["retry_after_s"] = _ms(decision.retry_after_s)
     if decision.unable:

@@ -21,13 +21,15 @@ def choose(
     unable: tuple[Unable, ...] = (),
     turn_s: float | None = None,
     stale: bool = False,
+    age_s: float | None = None,
 ) -> Decision:
     """The first target that is offered, can take the step, and takes this session again. Never empty.
 
     A target is offered where its circuit passes, or where it is out and too many are. Where no able one is offered it
     is the least bad of the able ones; where none is able, the offered one that lacks least. `circuits` maps target
     names to circuits; a target without one has never moved. `unable` are the route's targets that can't take the step,
-    `turn_s` is how long after a close the session returns (None: at once). `now` is the store's time.
+    `turn_s` is how long after a close the session returns (None: at once). `now` is the store's time; `stale` and
+    `age_s` are those of the circuits.
     """
     known = [(target, circuits.get(target.name, Circuit())) for target in route.targets]
     field = _Field.of(known, unable, turn_s, now)
@@ -48,6 +50,7 @@ def choose(
         ends_s=ends_s,
         changes_s=_changes_s(known, field),
         stale=stale,
+        age_s=age_s,
         crowded=not passes and any(field.passes(pair) for pair in field.targets),
         unable=unable,
         ramp_s=max(left_s(circuit, now) for _, circuit in known),

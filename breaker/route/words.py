@@ -67,9 +67,10 @@ class Decision:
     when the next target may come back. `ends_s` is when what keeps this step from a target before the chosen one is
     over for certain, `changes_s` when the clock alone may change the decision (None: never). `generation` rises with
     every move of a circuit of this route. `stale` says that the store didn't answer lately and the decision rests on
-    what was last known. `crowded` says that a last resort is offered although another target is in order, since more
-    are out than may be. `unable` are the route's targets that can't take the step; the chosen one is among them where
-    none can. Within `ramp_s` (0: over) sessions may be told otherwise than those who name none.
+    what was last known, `age_s` ago (None: nothing is known, or nobody says). `crowded` says that a last resort is
+    offered although another target is in order, since more are out than may be. `unable` are the route's targets that
+    can't take the step; the chosen one is among them where none can. Within `ramp_s` (0: over) sessions may be told
+    otherwise than those who name none.
     """
 
     route: Route
@@ -85,6 +86,7 @@ class Decision:
     ends_s: float | None = None
     changes_s: float | None = None
     stale: bool = False
+    age_s: float | None = None
     crowded: bool = False
     unable: tuple[Unable, ...] = ()
     ramp_s: float = 0.0

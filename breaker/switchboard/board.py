@@ -99,8 +99,8 @@ class Switchboard:
         found = self._routes.get(name if name is not None else self._default())
         if found is None:
             raise UnknownNameError("route", name or "default", self._routes)
-        circuits_, now = self._snapshot.circuits, self.now()
-        return choose(found, circuits_, now, unable=unable, turn_s=turn_s, stale=self.stale())
+        known, now, age_s = self._snapshot.circuits, self.now(), self.age_s()
+        return choose(found, known, now, unable=unable, turn_s=turn_s, stale=self.stale(), age_s=age_s)
 
     def standing(self, target: str) -> Standing:
         """A target's circuit and last answers. Raises UnknownNameError."""

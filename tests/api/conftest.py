@@ -17,6 +17,7 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.server import Server
 from tests.api.world import ROUTES, URL
+from tests.boards import kept_fresh
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -58,6 +59,13 @@ async def switchboard(store: RedisStore, routes: tuple[Route, ...]) -> Switchboa
     made = Switchboard(store, routes, policies)
     await made.refresh()
     return made
+
+
+@pytest.fixture
+async def keeping(switchboard: Switchboard) -> AsyncIterator[asyncio.Task[None]]:
+    """What keeps the switchboard fresh."""
+    async with kept_fresh(switchboard) as task:
+        yield task
 
 
 @pytest.fixture

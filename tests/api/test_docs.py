@@ -18,6 +18,9 @@ from breaker.switchboard import Switchboard
 from breaker.target import Ability
 from tests.api.world import MIXED, PRIMARY, URL, failed, good
 
+# Where the store is away answers have more to say.
+pytestmark = pytest.mark.usefixtures("keeping")
+
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 SECTIONS = dict(re.findall(r"^## `([A-Z]+ /\S*)`\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
 ONE = {"target": PRIMARY.name}
@@ -140,6 +143,7 @@ def test_the_description_of_a_report_knows_the_bounds_of_its_facts(app: FastAPI)
 
 async def test_the_example_of_a_step_with_needs_has_the_fields_of_a_real_answer(store: RedisStore) -> None:
     board = Switchboard(store, [MIXED], {target.name: Policy() for target in MIXED.targets})
+    await board.refresh()
     transport = httpx.ASGITransport(app=create_app(board, access=Access()))
     async with httpx.AsyncClient(transport=transport, base_url=URL) as door:
         real = (await door.get("/route?needs=tools,vision&input_tokens=40000")).json()

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from fastapi import FastAPI
@@ -17,7 +17,6 @@ from breaker.route import Route
 from breaker.switchboard import Switchboard
 from tests.api.lanes import ANSWER, END, HOST, LAST, Counting, both, said, served
 from tests.api.world import BACKUP, OTHER, PRIMARY
-from tests.boards import kept_fresh
 
 PLAIN = b"GET /route?route=coder HTTP/1.1\r\n" + HOST + b"\r\n"
 LIVE = b"GET /livez HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -41,9 +40,9 @@ def routes() -> tuple[Route, ...]:
 
 
 @pytest.fixture
-async def desk(switchboard: Switchboard) -> AsyncIterator[Desk]:
-    async with kept_fresh(switchboard):
-        yield Desk.over(switchboard)
+def desk(switchboard: Switchboard, keeping: asyncio.Task[None]) -> Desk:
+    assert not keeping.done()
+    return Desk.over(switchboard)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -12,16 +11,9 @@ from breaker.api import Access, create_app, waiting
 from breaker.api.asked import Asked
 from breaker.api.desk import Desk
 from breaker.switchboard import Switchboard
+from breaker.switchboard.snapshot import OLD_AFTER_S
 from tests.api.lanes import HOST, Counting, served
 from tests.api.world import BACKUP, OTHER, PRIMARY, URL
-from tests.boards import kept_fresh
-
-
-@pytest.fixture
-async def keeping(switchboard: Switchboard) -> AsyncIterator[asyncio.Task[None]]:
-    """What keeps the switchboard fresh."""
-    async with kept_fresh(switchboard) as task:
-        yield task
 
 
 @pytest.fixture
@@ -93,6 +85,8 @@ async def test_who_waits_hears_that_the_store_is_gone_and_back(
         fresh = await again
 
     assert (stale.json()["stale"], fresh.json()["stale"]) == (True, False)
+    assert stale.json()["age_s"] >= OLD_AFTER_S
+    assert "age_s" not in fresh.json()
 
 
 async def test_a_move_of_another_route_wakes_nobody(
