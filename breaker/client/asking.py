@@ -67,7 +67,7 @@ class Asker:
         reply = await self._line.ask(
             "GET",
             "/route",
-            within_s=question.wait_s + LIMIT_S,
+            within_s=question.limit_s,
             params=question.params(),
             headers=question.headers(),
         )
@@ -122,6 +122,11 @@ class _Question:
     def wait_s(self) -> float:
         """For how long the service is asked to wait for another answer; 0.0 for not at all."""
         return self.valid_s * _SHARE if self._etag else 0.0
+
+    @property
+    def limit_s(self) -> float:
+        """When to give it up: while a decision is known, before that doesn't hold any more."""
+        return self.valid_s if self._etag else LIMIT_S
 
     @property
     def pause_s(self) -> float:

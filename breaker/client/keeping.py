@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # No step waits longer for the service: what is left to 50 ms is for everything else.
 WAIT_S = 0.04
 # Where nothing at all is known, the first step waits for so long.
-PATIENCE_S = 2.0
+PATIENCE_S = 5.0
 # A route that nobody has asked for so long isn't followed any more.
 IDLE_S = 600.0
 # So many routes are kept; those asked longest ago are forgotten.

@@ -12,8 +12,8 @@ from breaker.client.http import httpx
 from breaker.client.said import refusal
 from breaker.errors import DoorGoneError
 
-# A service that is there answers within this, besides what it was asked to wait for.
-LIMIT_S = 1.0
+# A service that is there answers within this.
+LIMIT_S = 5.0
 # No answer of ours is longer.
 MOST_BYTES = 4_000_000
 # Its connection stays open between two questions.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from breaker.client.asking import Asker
 from breaker.client.keeping import Kept
-from breaker.client.line import LIMIT_S, Line
+from breaker.client.line import Line
 from breaker.client.telling import Teller
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+# For so long the first answer goes before all else.
+_FIRST_S = 1.0
 # After a fault of our own.
 _AGAIN_S = 1.0
 
@@ -85,7 +87,7 @@ class Running:
 
     async def _learn(self) -> None:
         try:
-            async with asyncio.timeout(LIMIT_S):
+            async with asyncio.timeout(_FIRST_S):
                 await self._asker.asked.wait()
         except TimeoutError:
             pass

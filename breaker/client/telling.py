@@ -18,6 +18,8 @@ _log = logging.getLogger(__name__)
 
 # So many in one request; the service takes 1,000, and a million bytes.
 _MOST = 500
+# Nobody waits for it, and a busy service isn't helped by sending again.
+_LIMIT_S = 10.0
 # Between two requests: what comes meanwhile goes together.
 _PAUSE_S = 0.05
 # The service's own trouble, or a batch too large: these may go better the next time.
@@ -65,7 +67,7 @@ class Teller:
             self._outbox.put_back()
             if not isinstance(error, DoorGoneError):
                 raise
-            self._failures += 1
+            self._again(len(batch) // 2)
             return False
         self._failures, self._most = 0, min(self._most * 2, _MOST)
         self._outbox.arrived()
@@ -75,16 +77,21 @@ class Teller:
     async def _send(self, batch: Sequence[Waiting]) -> Reply:
         now = time.monotonic()
         body = json.dumps([waiting.facts(now) for waiting in batch]).encode()
-        reply = await self._line.ask("POST", "/reports", content=body, headers={"Content-Type": "application/json"})
+        kind = {"Content-Type": "application/json"}
+        reply = await self._line.ask("POST", "/reports", within_s=_LIMIT_S, content=body, headers=kind)
         if reply.status != 202 or "accepted" not in (parsed(reply.body) or {}):
             raise self._line.other(reply.status)
         return reply
 
+    def _again(self, most: int) -> None:
+        """The next time fewer: a batch may be more than can be taken at once."""
+        self._failures += 1
+        self._most = max(most, 1)
+
     def _refused(self, batch: Sequence[Waiting], error: DoorRefusedError) -> bool:
         if error.status >= 500 or (error.status in _AGAIN and len(batch) > 1):
-            self._most = max(len(batch) // 2, 1) if error.status == 413 else self._most
             self._outbox.put_back()
-            self._failures += 1
+            self._again(len(batch) // 2)
             return False
         self._failures = 0
         self._outbox.arrived()
