@@ -3,6 +3,7 @@
 import os
 import platform
 from collections.abc import Iterable
+from functools import cache
 
 
 def machine() -> str:
@@ -11,8 +12,9 @@ def machine() -> str:
     return f"{what}, load {os.getloadavg()[0]:.1f}"
 
 
+@cache
 def cores() -> tuple[set[int], set[int]]:
-    """One for the server, and another for the load where there is one."""
+    """One for the server, and another for the load where there is one; the same whoever has been pinned since."""
     here = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
     return {here[0]}, {here[-1]}
 
