@@ -25,6 +25,8 @@ from monitor.loop import until_done
 from monitor.settings import Door, Settings, TargetPlan
 
 PLAIN = "/route?route=coder"
+# What differs from step to step: the lane reads it anew each time.
+STEP = f"{PLAIN}&needs=tools,vision&input_tokens=120000&session=3f0c9d1e"
 # Another parameter says nothing, but with it a question isn't plain, and the app answers it.
 BY_THE_APP = "/route?route=coder&asked=otherwise"
 

@@ -15,7 +15,7 @@ from benchmarks._route_load import BUSY, Load, has_wrk, load
 from benchmarks._route_servers import Serving
 
 CONNECTIONS = (1, 16, 128)
-LANE, APP, BARE, NGINX = "GET /route", "the app alone", "bare ASGI", "nginx"
+LANE, STEP, APP, BARE, NGINX = "GET /route", "with a step", "the app alone", "bare ASGI", "nginx"
 # What is aimed at: requests a second and p99, as shares of the bare application's.
 AT_LEAST = {1: 1.0, 16: 2.0, 128: 2.0}
 P99_AT_MOST = 1.2
@@ -49,6 +49,7 @@ def contenders(server: set[int]) -> Iterator[Mapping[str, Contender]]:
         size = len(ours.get(servers.PLAIN))
         found = {
             LANE: Contender(ours, servers.PLAIN),
+            STEP: Contender(ours, servers.STEP),
             APP: Contender(ours, servers.BY_THE_APP),
             BARE: Contender(stack.enter_context(servers.bare(server, size)), "/"),
         }

@@ -12,6 +12,7 @@ from typing import cast
 
 from breaker import __version__
 from breaker.answer import Answer, Ended, Source
+from breaker.target import Ability
 from breaker.wire import READERS
 from breaker.wire.inflate import ACCEPTED, BrokenEncodingError, Inflater
 from breaker.wire.reading import Reading
@@ -82,7 +83,8 @@ async def probe(
 
 async def _built(plan: TargetPlan, chance: random.Random, turns: Turns) -> prompts.Probe:
     """The question, made in steps between which others have their turn."""
-    building = prompts.building(plan.probe, chance)
+    can = plan.target.can
+    building = prompts.building(plan.probe, chance, tools=can is None or Ability.TOOLS in can)
     while True:
         await turns.take()
         try:

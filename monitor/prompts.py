@@ -38,15 +38,15 @@ class Probe(NamedTuple):
     marks: tuple[str, str, str]
 
 
-def build(shape: ProbeShape, chance: random.Random) -> Probe:
+def build(shape: ProbeShape, chance: random.Random, *, tools: bool = True) -> Probe:
     """A new probe; its text is `prompt_tokens` long at four bytes a token, to within a line.
 
     All of it differs from any other probe's, from the first line on, so that no cache of prefixes holds it. With
     `stable_prefix` all but the last mark and what follows is the same each time: an answer still can't bring back the
     first two marks without that text having been read, nor the last without this very prompt. A shape smaller than
-    the bare question gives the bare question.
+    the bare question gives the bare question. Without `tools`, for a model that can't call any, none are offered.
     """
-    steps = building(shape, chance)
+    steps = building(shape, chance, tools=tools)
     while True:
         try:
             next(steps)
@@ -54,7 +54,7 @@ def build(shape: ProbeShape, chance: random.Random) -> Probe:
             return cast("Probe", built.value)
 
 
-def building(shape: ProbeShape, chance: random.Random) -> Generator[None, None, Probe]:
+def building(shape: ProbeShape, chance: random.Random, *, tools: bool = True) -> Generator[None, None, Probe]:
     """The same in steps of some 0.1 ms, for one who has other things to do as well; it returns the probe."""
     fresh = random.Random(chance.getrandbits(64))  # noqa: S311 # nothing is kept secret by it, and it must be quick
     stable = random.Random("firstbyte") if shape.stable_prefix else fresh  # noqa: S311 # the same each time on purpose
@@ -62,14 +62,14 @@ def building(shape: ProbeShape, chance: random.Random) -> Generator[None, None, 
     room = shape.prompt_tokens * BYTES_PER_TOKEN
     serial = f"{stable.getrandbits(4 * _SERIAL_DIGITS):0{_SERIAL_DIGITS}x}"
     system = f"Session {serial}.\n{_SYSTEM}"
-    tools = _tools(serial) if room >= TOOLS_FROM_BYTES else ()
-    room -= _bare_bytes(system, with_tools=bool(tools))
+    offered = _tools(serial) if tools and room >= TOOLS_FROM_BYTES else ()
+    room -= _bare_bytes(system, with_tools=bool(offered))
     lines: list[str] = []
     for line in _pieces(stable, marks, room):
         lines.append(line)
         if len(lines) % _LINES_A_STEP == 0:
             yield
-    return Probe(Question(system=system, prompt="".join(lines), tools=tools, max_tokens=shape.max_tokens), marks)
+    return Probe(Question(system=system, prompt="".join(lines), tools=offered, max_tokens=shape.max_tokens), marks)
 
 
 def size(question: Question) -> int:

@@ -11,6 +11,7 @@ import pytest
 
 from breaker.answer import Answer, Ended, Part, Source
 from breaker.policy import Policy
+from breaker.target import Ability
 from breaker.verdict import Verdict
 from breaker.wire.signs import Phrase
 from monitor.connections import Connections
@@ -78,6 +79,27 @@ async def test_a_probe_looks_for_the_phrases_of_its_plan(
 
     assert (found.judgement.verdict, found.answer.phrase) == expected
     assert found.answer.tools is True
+
+
+@pytest.mark.parametrize(
+    ("can", "offered"),
+    [
+        pytest.param(None, True, id="not known"),
+        pytest.param((Ability.TOOLS, Ability.VISION), True, id="tools among others"),
+        pytest.param((Ability.VISION,), False, id="others"),
+        pytest.param((), False, id="none"),
+    ],
+)
+async def test_a_probe_offers_tools_only_where_the_model_may_call_some(
+    can: tuple[Ability, ...] | None, offered: bool
+) -> None:
+    async with Simulator(["p/m"]) as simulator:
+        plan = plan_at(simulator.base_url("p"))
+        plan = dataclasses.replace(plan, target=dataclasses.replace(plan.target, can=can), probe=ProbeShape())
+        answer = (await probed(plan)).answer
+
+    assert answer.tools is offered
+    assert answer.marks_returned == 3
 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "anthropic-messages"])

@@ -75,6 +75,13 @@ def test_a_shape_smaller_than_the_bare_question_gives_the_bare_question() -> Non
     assert question.prompt_bytes < 2_000
 
 
+def test_a_model_that_can_call_no_tools_gets_a_question_of_the_same_size_without_any() -> None:
+    question = prompts.build(ProbeShape(), random.Random(1), tools=False).question
+
+    assert question.tools == ()
+    assert question.prompt_bytes == pytest.approx(build(1).question.prompt_bytes, rel=0.01)
+
+
 def test_the_filler_is_no_repetition() -> None:
     text = "".join(filler.lines(random.Random(1), 30_000)).encode()
 
