@@ -1,5 +1,6 @@
 """The lane answers what differs from step to step too, byte for byte as the app does, and keeps none of it."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 
@@ -28,7 +29,7 @@ def routes() -> tuple[Route, ...]:
 
 
 @pytest.fixture
-def desk(switchboard: Switchboard) -> Desk:
+def desk(switchboard: Switchboard, keeping: asyncio.Task[None]) -> Desk:
     return Desk.over(switchboard)
 
 

@@ -26,7 +26,7 @@ TURN_S = turn_s(SESSION)  # 48.6 s
 
 
 @pytest.fixture
-def desk(switchboard: Switchboard) -> Desk:
+def desk(switchboard: Switchboard, keeping: asyncio.Task[None]) -> Desk:
     return Desk.over(switchboard)
 
 
@@ -179,8 +179,7 @@ async def test_thousands_wait_in_as_many_rooms_as_there_are_turns(
 
     rooms, timers = len(desk.waiting._rooms), desk.waiting._next
     async with asyncio.timeout(30):
-        while len(desk.waiting):
-            await switchboard.refresh()
+        while len(desk.waiting):  # noqa: ASYNC110 # it has no event
             await asyncio.sleep(0.05)
 
     assert len(sessions) > 800
@@ -203,6 +202,7 @@ class _Counting(Prepared):
         return super().answer(asked)
 
 
+@pytest.mark.usefixtures("keeping")
 async def test_those_who_wait_are_looked_at_only_when_their_answer_may_change(
     switchboard: Switchboard, store: RedisStore
 ) -> None:
@@ -212,8 +212,7 @@ async def test_those_who_wait_are_looked_at_only_when_their_answer_may_change(
     for session in (name for name in (f"s{i}" for i in range(3_000)) if turn_s(name) > 40):
         _Sleeper(desk, session)
     prepared.looks, began, rooms = 0, time.monotonic(), len(desk.waiting._rooms)
-    while time.monotonic() - began < 1.0:
-        await switchboard.refresh()
+    while time.monotonic() - began < 1.0:  # noqa: ASYNC110 # it is the clock that is waited for
         await asyncio.sleep(0.02)
 
     # Each room once in the time after which the store would be called gone, not at each tick of others' turns; an
