@@ -72,7 +72,10 @@ class Cluster:
         """Whether all nodes agree that all is well, replicas included."""
         well = all("cluster_state:ok" in str(node.ask("CLUSTER", "INFO")) for node in self.nodes)
         followed = all(node.ask("INFO", "replication").get("master_link_status") == "up" for node in self.replicas)
-        known = all(len(node.ask("CLUSTER", "SLOTS")) == len(self.primaries) for node in self.nodes)
+        known = all(
+            len({owner[1] for _, _, owner, *_ in node.ask("CLUSTER", "SLOTS")}) == len(self.primaries)
+            for node in self.nodes
+        )
         return well and followed and known
 
     def owner(self, key: str) -> ClusterNode:
@@ -114,12 +117,19 @@ class Moving:
         self.source = cluster.owner(key)
         self.target = next(node for node in cluster.primaries if node is not self.source)
 
+    def __enter__(self) -> Self:
+        self.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
     def begin(self) -> None:
         """From now on the slot is on its way; no key has moved."""
         self.target.ask("CLUSTER", "SETSLOT", self.slot, "IMPORTING", self.source.id)
         self.source.ask("CLUSTER", "SETSLOT", self.slot, "MIGRATING", self.target.id)
 
-    def keys(self) -> list[str]:
+    def left(self) -> list[str]:
         """Those that haven't moved yet."""
         found: list[str] = self.source.ask("CLUSTER", "GETKEYSINSLOT", self.slot, 1000)
         return found
@@ -131,7 +141,7 @@ class Moving:
 
     def end(self) -> None:
         """Move the rest, and give the slot to the target."""
-        self.move(*self.keys())
+        self.move(*self.left())
         for node in (self.target, self.source, *self.cluster.primaries):
             node.ask("CLUSTER", "SETSLOT", self.slot, "NODE", self.target.id)
 
@@ -159,6 +169,13 @@ def until(true: Callable[[], bool], *, within_s: float = 20.0) -> None:
     while not true():
         assert time.monotonic() < ends, "the cluster isn't as it should be in time"
         time.sleep(0.02)
+
+
+def replicate(master: StoreServer, replica: StoreServer) -> None:
+    """Wait until a replica knows all that its master knows now."""
+    with master.raw() as one, replica.raw() as other:
+        offset = one.info("replication")["master_repl_offset"]
+        until(lambda: other.info("replication")["slave_repl_offset"] >= offset)
 
 
 def free_port() -> int:

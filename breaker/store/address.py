@@ -14,7 +14,7 @@ _FORMS = {
 }
 _PARTS = re.compile(r"(rediss?)\+(sentinel|cluster)://(?:([^/?#]*)@)?([^/?#@]+)(/[^?#]*)?(?:\?([^#]*))?", re.ASCII)
 # What Sentinel itself allows in a name.
-_SERVICE = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+SERVICE = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 # Options of the servers' connections that sentinels' connections need too.
 _SHARED = ("ssl_", "socket_")
 _SENTINEL = "sentinel_"
@@ -123,7 +123,7 @@ def _path(name: str, path: str, form: str) -> tuple[str, int]:
     if not first:
         hint = f"add the name under which the sentinels know the master: {form}"
         raise BadUrlError("names no service", hint)
-    if not _SERVICE.fullmatch(first):
+    if not SERVICE.fullmatch(first):
         raise BadUrlError("names a service that can't have that name", "use letters, digits and ._-")
     if not re.fullmatch(r"\d{0,9}", rest, re.ASCII):
         raise BadUrlError("ends in something that is not the number of a database", f"write it as {form}/0")

@@ -3,6 +3,7 @@
 from breaker.errors import StoreError
 from breaker.store.address import BadUrlError, Form, read
 from breaker.store.cluster import Cluster
+from breaker.store.pool import place_of
 from breaker.store.sentinels import Sentinels
 from breaker.store.servers import Servers, Single
 
@@ -20,3 +21,9 @@ def servers_at(url: str, limit_s: float) -> Servers:
             return Sentinels(address, limit_s)
         case Form.CLUSTER:
             return Cluster(address, limit_s)
+
+
+def place_at(url: str) -> str:
+    """A URL that can be used, without user, password and options, as it may be shown."""
+    address = read(url)
+    return address.place if address else place_of(url)

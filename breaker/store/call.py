@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 Word = str | int | float
+TIME = ("TIME",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,3 +18,8 @@ class Call:
 def command(name: str, key: str, *args: Word) -> Call:
     """A command whose first argument is its key."""
     return Call(key=key, words=(name, key, *args))
+
+
+def time_of(key: str) -> Call:
+    """The time of the server that has a key."""
+    return Call(key=key, words=TIME)

@@ -22,10 +22,11 @@ from redis.exceptions import (
 
 from breaker.errors import StoreError, StoreGoneError
 from breaker.store.address import Address, Host
-from breaker.store.call import Call
-from breaker.store.finder import Finder
+from breaker.store.call import TIME, Call
+from breaker.store.finder import LEAST, Finder
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool
+from breaker.store.servers import CLOCK
 from breaker.store.slots import SLOTS, Range, read_ranges, slot_of
 from breaker.store.trouble import translated
 
@@ -35,6 +36,8 @@ _log = logging.getLogger(__name__)
 _HOPS = 5
 # A slot's keys move within milliseconds; where a call's keys are on both sides meanwhile, it is sent again.
 _MOVING_S = 0.01
+# Clocks that NTP keeps are nearer to each other than this.
+_APART_S = 1.0
 # Nodes that are asked at once where the slots are; of a large cluster not all.
 _ASKED = 8
 # How a server says that it is alone; it has no code of its own.
@@ -70,12 +73,14 @@ class Cluster:
         self._why = f"the store at {self.place} hasn't been found yet"
         self._finder = Finder(self._look)
         self._closed = False
+        self._clocks: dict[Host | None, float] = {}  # each node's, minus our monotonic one
+        self._told: set[Host] = set()  # whose clock is apart
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         """A reply to each call; a StoreError for each that failed."""
         ends = time.monotonic() + self._limit_s
         if not self._primaries:
-            await self._finder.wait(self._limit_s)
+            await self._finder.wait(self._limit_s * (1 - LEAST))
         replies: list[Any] = [None] * len(calls)
         steps = [step for place, call in enumerate(calls) if (step := self._first(place, call, replies))]
         while steps:
@@ -84,6 +89,11 @@ class Cluster:
             if any(step.hops == 0 for step in steps):
                 await asyncio.sleep(_MOVING_S)
         return replies
+
+    def ahead_s(self, key: str) -> float:
+        """How far the clock of a key's node is ahead of the one that has CLOCK, as far as both have told their time."""
+        own, common = (self._clocks.get(self._owners[slot_of(one)]) for one in (key, CLOCK))
+        return own - common if own is not None and common is not None else 0.0
 
     async def any(self) -> Line:
         """One of the nodes that have slots. Raises StoreGoneError where none is known."""
@@ -124,6 +134,16 @@ class Cluster:
             said = [error] * len(steps)
         for step, reply in zip(steps, said, strict=True):
             replies[step.place] = reply
+            if step.call.words == TIME and not isinstance(reply, Exception):
+                self._hear_time(host, reply)
+
+    def _hear_time(self, host: Host, time_there: tuple[int, int]) -> None:
+        self._clocks[host] = time_there[0] + time_there[1] / 1e6 - time.monotonic()
+        common = self._clocks.get(self._owners[slot_of(CLOCK)])
+        apart_s = 0.0 if common is None else abs(self._clocks[host] - common)
+        if apart_s > _APART_S and host not in self._told:
+            self._told.add(host)
+            _log.warning("the clock of %s is %.1f s apart from others of its cluster; let NTP keep them", host, apart_s)
 
     def _next(self, steps: Collection[_Step], replies: list[Any], ends: float) -> list[_Step]:
         """Where calls go on to; the others have their replies."""
@@ -131,7 +151,7 @@ class Cluster:
         for step in steps:
             reply = replies[step.place]
             on = self._onward(step, reply)
-            if on is not None and time.monotonic() + _MOVING_S < ends:
+            if on is not None and ends - time.monotonic() > self._limit_s * LEAST:
                 onward.append(on)
             elif isinstance(reply, RedisError):
                 replies[step.place] = translated(reply, self._address.place_of(step.host))

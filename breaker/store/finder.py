@@ -14,6 +14,8 @@ _T = TypeVar("_T")
 
 # Between the end of one look and the begin of the next, where each call would like one.
 AGAIN_S = 0.05
+# This share of a call's limit is left to the server: with less, one that is well would seem to be silent.
+LEAST = 0.3
 
 
 class Finder:

@@ -13,12 +13,12 @@ from breaker.errors import StoreError, StoreGoneError
 from breaker.log import Entry, Log, Weight
 from breaker.store import codec
 from breaker.store.behind import servers_at
-from breaker.store.call import Call, command
-from breaker.store.claim import Grant, Wish
+from breaker.store.call import Call, command, time_of
+from breaker.store.claim import Grant, Need, Wish
 from breaker.store.contract import Reading
 from breaker.store.hearing import heard
 from breaker.store.script import APPLY, CLAIM, RECORD, SPEND, TAKE, UNCLAIM
-from breaker.store.servers import Servers
+from breaker.store.servers import CLOCK, Servers
 from breaker.usual import Usual
 from breaker.usual import read as read_usual
 from breaker.usual import write as write_usual
@@ -30,8 +30,6 @@ _Reply = tuple[int, str, list[str], list[str], list[str], list[str], str | None]
 
 CHANNEL = "firstbyte:moves"
 LIMIT_S = 0.1
-# The time of the server that has this key's place is the store's, where one time is told for all circuits.
-_CLOCK = "firstbyte:clock"
 _GARBAGE_S = 30 * 86_400
 _SPEND_KEPT_S = 3 * 86_400
 
@@ -90,7 +88,7 @@ class RedisStore:
             command("HMGET", circuit_key, *codec.CIRCUIT_FIELDS),
             *(command("LRANGE", key, 0, -1) for key in lists),
             command("GET", usual_key),
-            _time_of(circuit_key),
+            time_of(circuit_key),
         ]
         circuit, probes, reports, bins, usual, time = map(_answered, await self._servers.send(calls))
         log, now = self._read_log(probes, reports, bins, usual), _seconds(time)
@@ -116,7 +114,7 @@ class RedisStore:
         """All circuits in one round trip, and the store's time."""
         keys = [key for target in targets for key in _keys(target, "circuit")]
         calls = [command("HMGET", key, *codec.CIRCUIT_FIELDS) for key in keys]
-        *found, time = await self._servers.send([*calls, _time_of(_CLOCK)])
+        *found, time = await self._servers.send([*calls, time_of(CLOCK)])
         for said in (time, *found):
             if isinstance(said, StoreGoneError):
                 raise said
@@ -140,7 +138,8 @@ class RedisStore:
 
     async def take(self, target: str, holder: str, for_s: float, wish: Wish) -> Grant:
         """Take the claim on a target for a probe, unless another has it or has made the probe needless."""
-        args = (holder, max(1, round(for_s * 1000)), wish.need.value, f"{wish.since:.6f}", f"{wish.within_s:.6f}")
+        since = wish.since + self._ahead_s(target, wish)
+        args = (holder, max(1, round(for_s * 1000)), wish.need.value, f"{since:.6f}", f"{wish.within_s:.6f}")
         given, busy_ms, age = cast(
             "tuple[int, int, str]",
             await self._ask(TAKE.call(_keys(target, "claim", "probed"), args)),
@@ -154,7 +153,7 @@ class RedisStore:
     async def unclaim(self, target: str, holder: str, told: Wish | None = None) -> None:
         """Give a claim back, if this holder still has it; `told` is what its probe was for, None if it told nothing."""
         # Whose clock is a little ahead takes its turn before it is due, and has taken it all the same.
-        up_to = max(told.since, told.covers) if told else 0.0
+        up_to = max(told.since, told.covers) + self._ahead_s(target, told) if told else 0.0
         args = (holder, told.need.value if told else "", f"{up_to:.6f}")
         await self._ask(UNCLAIM.call(_keys(target, "claim", "probed"), args))
 
@@ -185,6 +184,10 @@ class RedisStore:
         await self._servers.close()
 
     # Inside
+
+    def _ahead_s(self, target: str, wish: Wish) -> float:
+        """What there is to be added to a wish's moments: turns go by the one time that is told for all circuits."""
+        return self._servers.ahead_s(*_keys(target, "claim")) if wish.need is Need.TURN else 0.0
 
     async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
         return _answered(*await self._servers.send([call]))
@@ -224,11 +227,6 @@ def _answered(said: Any) -> Any:
     if isinstance(said, StoreError):
         raise said
     return said
-
-
-def _time_of(key: str) -> Call:
-    """The time of the server that holds a key."""
-    return Call(key=key, words=("TIME",))
 
 
 def _lost(log: Log, now: float) -> Reading:

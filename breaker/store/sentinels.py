@@ -11,7 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 from breaker.errors import StoreError, StoreGoneError
 from breaker.store.address import Address, Host
 from breaker.store.call import Call
-from breaker.store.finder import AGAIN_S, Finder
+from breaker.store.finder import LEAST, Finder
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool
 from breaker.store.servers import answers
@@ -58,14 +58,20 @@ class Sentinels:
         except StoreGoneError as error:
             return [error] * len(calls)
         replies = await answers(line, calls, max(0.0, self._limit_s - (time.monotonic() - began)))
-        failed = any(isinstance(said, StoreGoneError) for said in replies)
-        self._finder.begin(unless_within_s=AGAIN_S if failed else _STEADY_S)
+        if any(isinstance(said, StoreGoneError) for said in replies):
+            self._finder.begin()
         return replies
+
+    def ahead_s(self, key: str) -> float:
+        """Not at all."""
+        return 0.0
 
     async def any(self) -> Line:
         """The master. Raises StoreGoneError where none is known."""
         if self._line is None:
-            await self._finder.wait(self._limit_s)
+            await self._finder.wait(self._limit_s * (1 - LEAST))
+        else:
+            self._finder.begin(unless_within_s=_STEADY_S)
         if self._line is None:
             raise StoreGoneError(self._why)
         return self._line

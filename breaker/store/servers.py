@@ -11,6 +11,9 @@ from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool, place_of
 from breaker.store.trouble import translated
 
+# The time of the server that has this key's place is the store's, where one time is told for all circuits.
+CLOCK = "firstbyte:clock"
+
 
 class Servers(Protocol):
     """The servers behind a store's URL; `place` is where they are, as an error may show it."""
@@ -19,6 +22,10 @@ class Servers(Protocol):
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         """A reply to each call; a StoreError for each that failed, StoreGoneError where its server gave no answer."""
+        ...
+
+    def ahead_s(self, key: str) -> float:
+        """How far the clock of a key's server is ahead of the one that has CLOCK, as far as it is known."""
         ...
 
     async def any(self) -> Line:
@@ -41,6 +48,10 @@ class Single:
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         """A reply to each call; a StoreError for each that failed."""
         return await answers(self._line, calls)
+
+    def ahead_s(self, key: str) -> float:
+        """Not at all."""
+        return 0.0
 
     async def any(self) -> Line:
         """The one server."""

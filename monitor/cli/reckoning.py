@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from breaker.store.behind import place_at
 from breaker.target import Target
 from monitor.budget import Estimate, estimate, estimates
 from monitor.settings import Settings
@@ -18,6 +19,7 @@ class Reckoning:
         """For programs."""
         return {
             "file": str(self.settings.source),
+            "store": self._store(),
             "routes": {route.name: [target.name for target in route.targets] for route in self.settings.routes},
             "targets": [_as_json(estimate(plan)) | _abilities(plan.target) for plan in self.settings.targets],
             "providers": [_as_json(each) for each in estimates(self.settings.targets)],
@@ -35,6 +37,7 @@ class Reckoning:
             )
             lines.append(f"  {route.name}: {first}{after}{at_once}")
         lines += [f"  {plan.name} takes {told}" for plan in targets if (told := _takes(plan.target))]
+        lines.append(f"Store: {self._store() or f'a server of its own, with its data in {self.settings.data}'}")
         lines.append("Probes of a day, at most:")
         lines += [f"  {_told(estimate(plan))}" for plan in targets]
         lines += [
@@ -43,6 +46,10 @@ class Reckoning:
             if each.share is not None and each.share > 1.0
         ]
         return "\n".join(lines)
+
+    def _store(self) -> str | None:
+        """Where the store is, without secrets; None for the embedded one."""
+        return place_at(self.settings.store_url) if self.settings.store_url else None
 
 
 def _abilities(target: Target) -> dict[str, Any]:

@@ -1,23 +1,19 @@
-"""Where things are: the addresses of providers, of the store and of the door, and which of them are sound."""
+"""Where things are: the addresses of providers and of the door, and which of them are sound."""
 
 import ipaddress
 import re
 from collections.abc import Iterable
-from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import httpx
 
-from breaker.errors import StoreError
-from breaker.store.redis import RedisStore
 from breaker.wire import READERS
 from breaker.wire.question import Question
 from monitor.config.faults import Unfit, shown
 from monitor.settings import Address
 
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
-_SECRET_FIELDS = {"password", "username"}
 _WEB_PORTS = {"http": 80, "https": 443}
-_STORE_FORMS = "redis://host:6379/0, rediss://… or unix:///path"
 
 
 def _wire_paths() -> Iterable[str]:
@@ -28,7 +24,7 @@ def _wire_paths() -> Iterable[str]:
 
 def base_url(text: str) -> str | Unfit:
     """A provider's address without the slash at its end."""
-    parts = _split(text)
+    parts = split(text)
     if isinstance(parts, Unfit):
         return parts
     return _web_flaw(text, parts) or text.rstrip("/")
@@ -36,9 +32,9 @@ def base_url(text: str) -> str | Unfit:
 
 def _web_flaw(text: str, parts: SplitResult) -> Unfit | None:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        return Unfit(f"is {_safe(parts)}, not a web address", "write it whole: https://api.example.com/v1")
+        return Unfit(f"is {safe(parts)}, not a web address", "write it whole: https://api.example.com/v1")
     if not _askable(text, parts.hostname):
-        return Unfit(f"is {_safe(parts)}, and no host can have that name", "write a host's name as it is looked up")
+        return Unfit(f"is {safe(parts)}, and no host can have that name", "write a host's name as it is looked up")
     if parts.username is not None:
         return Unfit("has a name or a password in it (not shown)", "name the key's variable in api_key_env instead")
     if parts.query or parts.fragment or text[-1] in "?#":
@@ -59,46 +55,6 @@ def _askable(text: str, name: str) -> bool:
     return not isinstance(host(name), Unfit)
 
 
-def store_url(text: str) -> str | Unfit:
-    """The store's address; a password may be in it."""
-    parts = _split(text)
-    if isinstance(parts, Unfit):
-        return parts
-    if parts.scheme == "unix":
-        if not parts.path.startswith("/"):
-            return Unfit(f"is {_safe(parts)} and has no path", "write unix:///path")
-        return _with_known_options(text)
-    if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
-        return Unfit(f"is {_safe(parts)}, not the address of a store", f"write it as {_STORE_FORMS}")
-    if not re.fullmatch(r"(/\d*)?", parts.path):
-        return Unfit(f"is {_safe(parts)}, and its path is not the number of a database", f"write it as {_STORE_FORMS}")
-    return _with_known_options(text)
-
-
-def _with_known_options(text: str) -> str | Unfit:
-    """The store's address, if what follows its `?` can be used; that is known to the store alone."""
-    try:
-        RedisStore.from_url(text)
-    except StoreError:
-        return Unfit(
-            "has an option behind its ? that can't be used (not shown)", "look for a misspelling, or remove it"
-        )
-    return text
-
-
-def open_store_url(text: str) -> str | Unfit:
-    """The store's address as it may stand in a file that others read: without a password."""
-    url = store_url(text)
-    if isinstance(url, Unfit):
-        return url
-    parts = urlsplit(url)
-    secret = parts.password is not None or any(name in _SECRET_FIELDS for name, _ in parse_qsl(parts.query))
-    if not secret:
-        return url
-    hint = "move the whole address to an environment variable and name that in store_env"
-    return Unfit("has a password in it (not shown)", hint)
-
-
 def host(text: str) -> str | Unfit:
     """An address or a name to listen on."""
     if _as_ip(text) or (_HOST_NAME.fullmatch(text) and not re.fullmatch(r"[\d.]+", text)):
@@ -111,12 +67,12 @@ def host(text: str) -> str | Unfit:
 
 def control(text: str) -> Address | Unfit:
     """An address that says whether our own network is up: `host:port`, or a web address of which only these count."""
-    parts = _split(text if "://" in text else f"//{text}")
+    parts = split(text if "://" in text else f"//{text}")
     if isinstance(parts, Unfit):
         return parts
     if parts.username is not None:
         return Unfit("has a name or a password in it (not shown)", "write the host and the port alone")
-    said, port = _safe(parts).replace('"//', '"', 1), parts.port or _WEB_PORTS.get(parts.scheme)
+    said, port = safe(parts).replace('"//', '"', 1), parts.port or _WEB_PORTS.get(parts.scheme)
     if parts.scheme not in {"", *_WEB_PORTS} or (not parts.scheme and parts.path):
         return Unfit(f"is {said}, not an address to connect to", "write it as host:port")
     if not parts.hostname or isinstance(host(parts.hostname), Unfit):
@@ -139,7 +95,8 @@ def _as_ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def _split(text: str) -> SplitResult | Unfit:
+def split(text: str) -> SplitResult | Unfit:
+    """The parts of an address."""
     if re.search(r"[^\x21-\x7e]", text):
         return Unfit("has blanks or special characters in it", "write it without; a host's name as it is looked up")
     try:
@@ -156,7 +113,7 @@ def _bare(parts: SplitResult) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _safe(parts: SplitResult) -> str:
+def safe(parts: SplitResult) -> str:
     """The address without what may be secret in it."""
     hidden = "@" in parts.path + parts.query or parts.fragment
     return shown(f"{parts.scheme}:…" if hidden else _bare(parts))

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from breaker.policy import Policy
 from breaker.target import Ability, Provider, Target
-from monitor.config.addresses import is_loopback, store_url
+from monitor.config.addresses import is_loopback
 from monitor.config.check import Branch, Leaf
 from monitor.config.environment import Overrides
 from monitor.config.faults import Faults, Unfit
 from monitor.config.layers import check_policy, layered
 from monitor.config.phrases import known_phrases
 from monitor.config.routes import routes
+from monitor.config.stores import composed, store_url
 from monitor.config.variables import secret
 from monitor.settings import Address, Budget, Door, Price, ProbeShape, Settings, TargetPlan
 
@@ -89,6 +90,8 @@ def _store_url(root: Branch, ground: Ground) -> str | None:
         ground.faults.add(root.places["store_env"], "store and store_env are both given", "remove one of them")
     if ground.overrides.store:
         return str(ground.overrides.store.value)
+    if isinstance(keys := root.held.get("store"), Branch):
+        return composed(keys, lambda leaf: _secret(leaf, ground), ground.faults)
     named = root.leaf("store_env")
     held = _secret(named, ground)
     if named is None or held is None:

@@ -7,7 +7,7 @@ from typing import Any
 from monitor.config.document import Entry, Items, Node, Scalar, Table
 from monitor.config.faults import Faults, Place, Unfit, shown
 from monitor.config.kinds import Kind
-from monitor.config.shapes import Key, Listing, Named, Section, Shape
+from monitor.config.shapes import Either, Key, Listing, Named, Section, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,10 @@ class _Check:
             case Section():
                 table = self._table(node, label, shape.keys[0].name)
                 return self.section(shape, table, Branch(label, entry.place)) if table else None
+            case Either(or_keys=keys) if isinstance(node, Table):
+                return self.section(keys, node, Branch(label, entry.place))
+            case Either(holds=kind):
+                return self._leaf(kind, node, label)
             case Named():
                 table = self._table(node, label, f"name-of-the-{shape.name}")
                 return self._named(shape, table, Branch(label, entry.place)) if table else None
@@ -118,7 +122,7 @@ class _Check:
     def _unknown(self, section: Section, name: str, entry: Entry, made: Branch) -> str | None:
         """Gives the key that was meant, as far as one can tell."""
         meant = self._faults.near(name, [key.name for key in section.keys])
-        owner = next((key.name for key in section.keys if isinstance(key.holds, Section) and key.holds.key(name)), None)
+        owner = next((key.name for key in section.keys if (inner := _keys_of(key.holds)) and inner.key(name)), None)
         hint = f"its keys are: {', '.join(key.name for key in section.keys)}"
         if owner:
             hint = f"write it below {owner}:"
@@ -188,6 +192,11 @@ class _Check:
             node.place, f"{label} is {what}, not a mapping of keys", f"write below it, indented: `{example}: …`"
         )
         return None
+
+
+def _keys_of(shape: Shape) -> Section | None:
+    """The keys that may stand below a key."""
+    return shape.or_keys if isinstance(shape, Either) else shape if isinstance(shape, Section) else None
 
 
 def _left_out(node: Node) -> bool:

@@ -7,11 +7,12 @@ from breaker.policy import Policy
 from breaker.route import Route
 from breaker.target import MODEL_NAME, PROVIDER_NAME, Ability
 from breaker.wire import READERS
-from monitor.config.addresses import base_url, control, host, open_store_url, store_url
+from monitor.config.addresses import base_url, control, host
 from monitor.config.faults import Unfit, shown
 from monitor.config.kinds import FLAG, Kind, number, one_of, text
 from monitor.config.phrases import MAX_TAIL, TAIL, phrase
-from monitor.config.shapes import Key, Listing, Named, Section
+from monitor.config.shapes import Either, Key, Listing, Named, Section
+from monitor.config.stores import open_store_url, server, service, store_url, user
 from monitor.config.variables import variable
 from monitor.settings import Door, ProbeShape
 
@@ -258,14 +259,32 @@ ROUTE = Section(
     ),
 )
 
+_SERVERS = Listing(holds=text("an address", server))
+
+STORE = Section(
+    name="store",
+    keys=(
+        Key(name="sentinels", holds=_SERVERS, line="the sentinels that watch the server, each as `host:26379`"),
+        Key(name="service", holds=text("a service", service), line="the name under which they know the master"),
+        Key(name="cluster", holds=_SERVERS, line="instead: some nodes of a cluster, each as `host:6379`"),
+        Key(name="database", holds=number(0, 1_000_000, whole=True), line="the number of its database", default="0"),
+        Key(name="tls", holds=FLAG, line="whether all of them are reached over TLS", default="false"),
+        Key(name="username", holds=text("a name", user), line="the servers' user"),
+        Key(name="password_env", holds=VARIABLE, line="the variable that holds the user's password"),
+        Key(name="sentinel_username", holds=text("a name", user), line="the sentinels' own user"),
+        Key(name="sentinel_password_env", holds=VARIABLE, line="the variable that holds that user's password"),
+    ),
+)
+
 ROOT = Section(
     name="file",
     notes=True,
     keys=(
         Key(
             name="store",
-            holds=text("a store's address", open_store_url),
-            line="Redis or Valkey: `redis://`, `rediss://` or `unix://`, without a password",
+            holds=Either(holds=text("a store's address", open_store_url), or_keys=STORE),
+            line="Redis or Valkey, without a password: `redis://`, `rediss://`, `unix://`, `redis+sentinel://`,"
+            " `redis+cluster://`",
             default="an embedded store, for one machine",
         ),
         Key(

@@ -4,11 +4,24 @@ import re
 import sys
 from pathlib import Path
 
-from monitor.config.keys import BUDGET, DOOR, ENVIRONMENT, MODEL, PHRASE, POLICY, PRICE, PROBE, PROVIDER, ROOT, ROUTE
+from monitor.config.keys import (
+    BUDGET,
+    DOOR,
+    ENVIRONMENT,
+    MODEL,
+    PHRASE,
+    POLICY,
+    PRICE,
+    PROBE,
+    PROVIDER,
+    ROOT,
+    ROUTE,
+    STORE,
+)
 from monitor.config.kinds import Kind
-from monitor.config.shapes import Key, Listing, Named, Section
+from monitor.config.shapes import Either, Key, Listing, Named, Section
 
-_SECTIONS = (ROOT, DOOR, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
+_SECTIONS = (ROOT, STORE, DOOR, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
 _PLACE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAGE = Path("docs/configuration.md")
 
@@ -30,6 +43,8 @@ def _holds(key: Key) -> str:
             return words
         case Section():
             return "keys"
+        case Either(holds=kind):
+            return f"{kind.words} or keys"
         case Named(name=name, holds=Listing()):
             return f"lists or keys by {name} name"
         case Named(name=name):

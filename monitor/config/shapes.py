@@ -51,4 +51,12 @@ class Listing:
     or_all_keys: Section | None = None
 
 
-Shape = Kind | Section | Named | Listing
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Either:
+    """A single value, or the same written as keys."""
+
+    holds: Kind
+    or_keys: Section
+
+
+Shape = Kind | Section | Named | Listing | Either

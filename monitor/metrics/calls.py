@@ -26,6 +26,10 @@ class Timed:
         self._called(None if failed else time.perf_counter() - began)
         return replies
 
+    def ahead_s(self, key: str) -> float:
+        """How far the clock of a key's server is ahead."""
+        return self._servers.ahead_s(key)
+
     async def any(self) -> Line:
         """A server of them."""
         return await self._servers.any()
