@@ -1,7 +1,7 @@
 """A guide that knows the simulator's targets, and transports that ask it."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import httpx2
 
@@ -9,7 +9,6 @@ from breaker.answer import Answer, Part
 from breaker.client import Decision
 from breaker.client.transport import AsyncTransport, Limits, Restart, Transport
 from breaker.verdict import judge
-from monitor.simulator import Simulator
 from tests.agent.faces import Came, Face
 from tests.cases.wires import CHAT
 
@@ -20,6 +19,19 @@ PATIENT = Limits(first_byte_s=30.0, silence_s=60.0, grace_s=0.2, pause_s=0.05)
 FINE = "healthy,first_byte_s=0.02,spread=0,tokens_per_s=2000,answer_tokens=80"
 
 
+class Providers(Protocol):
+    """Where the targets are."""
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Their names, in order of preference."""
+        ...
+
+    def base_url(self, provider: str) -> str:
+        """Where one answers."""
+        ...
+
+
 class World:
     """Where steps go: the targets of one route in order of preference, and what was reported of them.
 
@@ -28,7 +40,7 @@ class World:
 
     def __init__(
         self,
-        simulator: Simulator,
+        simulator: Providers,
         targets: Sequence[str] | None = None,
         *,
         wire: str = CHAT,
@@ -99,7 +111,15 @@ async def ask(
 
 
 def made(face: Face, world: World, limits: Limits = PATIENT, **wishes: Any) -> Transport | AsyncTransport:
-    """The transport for a face; its inner one looks at no certificates, which takes a tenth of a second to prepare."""
-    if face.awaits:
-        return AsyncTransport(httpx2.AsyncHTTPTransport(verify=False), guide=world, limits=limits, **wishes)
+    """The transport for a face."""
+    return awaiting(world, limits, **wishes) if face.awaits else blocking(world, limits, **wishes)
+
+
+def blocking(world: World, limits: Limits = PATIENT, **wishes: Any) -> Transport:
+    """A transport whose inner one looks at no certificates, which would take a tenth of a second to prepare."""
     return Transport(httpx2.HTTPTransport(verify=False), guide=world, limits=limits, **wishes)
+
+
+def awaiting(world: World, limits: Limits = PATIENT, **wishes: Any) -> AsyncTransport:
+    """The same for callers that await."""
+    return AsyncTransport(httpx2.AsyncHTTPTransport(verify=False), guide=world, limits=limits, **wishes)

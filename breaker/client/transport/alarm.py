@@ -14,13 +14,15 @@ _NEVER = float("inf")
 
 
 class Bell:
-    """Rings once, at a moment that may be moved while it is awaited. Safe to use from any thread.
+    """Rings once, at a moment that may be moved while it is awaited; while it isn't `armed`, its moment passes unheard.
 
+    Safe to use from any thread.
     What it calls runs in the alarm's thread, with the bell's lock held: after `stop` has returned it never runs again.
     """
 
     def __init__(self, ring: Callable[[], object]) -> None:
         self.when = _NEVER
+        self.armed = True
         self.rang = False
         self._ring = ring
         self._lock = threading.Lock()
@@ -40,14 +42,17 @@ class Bell:
 
     def now(self) -> None:
         """Ring now, in whatever thread this is."""
-        self.when = 0.0
+        self.when, self.armed = 0.0, True
         self.due()
 
     def due(self) -> None:
         """Ring, if its moment has come."""
         with self._lock:
-            if self.when <= time.monotonic():
-                self.when, self.rang = _NEVER, True
+            if self.when > time.monotonic():
+                return
+            self.when = _NEVER
+            if self.armed:
+                self.rang = True
                 self._ring()
 
 

@@ -30,7 +30,7 @@ class AwaitingStep:
         attempt = await self._until_shown()
         if attempt is None:
             return self._plan.refused()
-        stream = self._plan.family.async_stream(lambda: self._flow(attempt), self._close)
+        stream = self._plan.family.async_stream(self._flow(attempt), self._close)
         return self._plan.shown(attempt, self._lines[attempt].response, stream)
 
     async def _until_shown(self) -> Attempt | None:
@@ -98,10 +98,10 @@ class AwaitingStep:
         while following is not None:
             attempt, refused = following, following.stand is Stand.BAD
             line = self._lines[attempt]
-            for held in attempt.take():
-                yield held
-            while not attempt.is_over:
-                if data := await line.read():
+            passing = self._plan.passing(attempt)
+            held = attempt.take()
+            while held or not attempt.is_over:
+                if data := passing(held.pop(0) if held else await line.read()):
                     given = time.monotonic()
                     yield data
                     attempt.away(time.monotonic() - given)

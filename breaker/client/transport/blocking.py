@@ -27,7 +27,7 @@ class BlockingStep:
         attempt = self._until_shown()
         if attempt is None:
             return self._plan.refused()
-        stream = self._plan.family.sync_stream(lambda: self._flow(attempt), self._close)
+        stream = self._plan.family.sync_stream(self._flow(attempt), self._close)
         return self._plan.shown(attempt, self._lines[attempt].response, stream)
 
     def _until_shown(self) -> Attempt | None:
@@ -80,9 +80,10 @@ class BlockingStep:
         while following is not None:
             attempt, refused = following, following.stand is Stand.BAD
             line = self._lines[attempt]
-            yield from attempt.take()
-            while not attempt.is_over:
-                if data := line.read():
+            passing = self._plan.passing(attempt)
+            held = attempt.take()
+            while held or not attempt.is_over:
+                if data := passing(held.pop(0) if held else line.read()):
                     given = time.monotonic()
                     yield data
                     attempt.away(time.monotonic() - given)
@@ -132,16 +133,20 @@ class _Line(Line):
 
     def read(self) -> bytes:
         """One more piece; b"" where there is none, and the attempt is over then."""
-        self._silence.set(self.attempt.until)
+        silence = self._silence
+        silence.armed = True
+        silence.set(self.attempt.until)
         try:
             data = next(self._pieces, b"")
         except self.plan.family.breaks as error:
-            if self._silence.rang:
+            if silence.rang:
                 self.silent()
             else:
                 self.broke(error)
             return b""
-        if self._silence.rang and not data:
+        # What its reader does until the next piece is no silence.
+        silence.armed = False
+        if silence.rang and not data:
             self.silent()
         else:
             self.came(data)

@@ -14,16 +14,16 @@ _OURS = ("PoolTimeout", "LocalProtocolError", "UnsupportedProtocol")
 
 
 class _Stream:
-    """What a response's body is read from."""
+    """What a response's body is read from. Whoever reads it a second time goes on where the first has stopped."""
 
-    def __init__(self, read: Callable[[], Any], close: Callable[[], Any]) -> None:
-        self._read = read
+    def __init__(self, pieces: Any, close: Callable[[], Any]) -> None:
+        self._pieces = pieces
         self._close = close
 
 
 class _SyncStream(_Stream):
     def __iter__(self) -> Iterator[bytes]:
-        pieces: Iterator[bytes] = self._read()
+        pieces: Iterator[bytes] = self._pieces
         return pieces
 
     def close(self) -> None:
@@ -32,7 +32,7 @@ class _SyncStream(_Stream):
 
 class _AsyncStream(_Stream):
     def __aiter__(self) -> AsyncIterator[bytes]:
-        pieces: AsyncIterator[bytes] = self._read()
+        pieces: AsyncIterator[bytes] = self._pieces
         return pieces
 
     async def aclose(self) -> None:

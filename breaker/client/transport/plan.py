@@ -9,6 +9,7 @@ from typing import Any
 
 from breaker.attempt import Act, Asked, Attempt, Limits, Stand, Step, headers_of, refusal
 from breaker.attempt.told import NO_RETRY
+from breaker.attempt.whole import WholeEvents
 from breaker.client.said import Decision
 from breaker.client.transport.family import Family
 from breaker.client.transport.guide import Guide, limits_of, others, place_of
@@ -88,6 +89,18 @@ class Plan:
             response.headers[NO_RETRY[0]] = NO_RETRY[1]
         response.stream = stream
         return response
+
+    def passing(self, attempt: Attempt) -> Callable[[bytes], bytes]:
+        """What hands on the bytes of an attempt that is shown: event by event where another may follow it."""
+        if self.wishes.restart is None or not self.asked.streamed or attempt.is_over:
+            return lambda data: data
+        events = WholeEvents()
+
+        def pass_on(data: bytes) -> bytes:
+            ended_well = attempt.is_over and attempt.stand is Stand.GOOD
+            return events.rest() + data if ended_well else events.pass_on(data)
+
+        return pass_on
 
     def refused(self) -> Any:
         """The response where no attempt gave one that could be shown."""

@@ -47,10 +47,18 @@ class _Common:
         restart: Callable[[Restart], object] | None = None,
     ) -> None:
         self._inner = inner
+        self._checked: Family | None = None
         self._own = self._makes_guide() if guide is None else None
         guide = guide or self._own
         assert guide is not None
         self._wishes = Wishes(guide=guide, route=route, limits=limits, hedge_s=hedge_s, restart=restart)
+
+    def _of(self, family: Family) -> Any:
+        """The inner transport; one of the other family would die of requests of this one without a word of why."""
+        if self._checked is not family:
+            _check(self._inner, family)
+            self._checked = family
+        return self._inner
 
     def _plan(self, request: Any, family: Family, asked: Asked, decision: Decision | None) -> Plan | None:
         """The plan of a step; None where the request is to go where it was addressed to."""
@@ -64,6 +72,16 @@ class _Common:
             )
             return None
         return Plan(request, family, asked, decision, self._wishes)
+
+
+def _check(inner: Any, family: Family) -> None:
+    try:
+        other = family_of(inner)
+    except TypeError:
+        return  # somebody's own, which may serve both
+    if other is not family:
+        said = f"this transport sends through one of {other.name}, but its client is of {family.name}"
+        raise TypeError(f"{said}; give it a {family.name} one")
 
 
 class Transport(_Common, _Base):
@@ -120,7 +138,7 @@ class Transport(_Common, _Base):
     def _inner_of(self, family: Family) -> Any:
         if self._inner is None:
             self._inner = family.transport()
-        return self._inner
+        return self._of(family)
 
 
 class AsyncTransport(_Common, _AsyncBase):
@@ -171,4 +189,4 @@ class AsyncTransport(_Common, _AsyncBase):
     def _inner_of(self, family: Family) -> Any:
         if self._inner is None:
             self._inner = family.async_transport()
-        return self._inner
+        return self._of(family)

@@ -1,0 +1,64 @@
+"""A second target beside a slow first: the first that answers well is shown, the other is let go."""
+
+import asyncio
+
+import pytest
+
+from breaker.client.transport import Limits
+from monitor.simulator import End, Simulator
+from tests.agent.faces import STREAMS, Face
+from tests.agent.world import FINE, PATIENT, World, ask
+
+EVERY_STREAM = pytest.mark.parametrize("face", STREAMS, ids=str)
+LIMIT_S = 30.0
+
+
+@pytest.mark.parametrize("behaviour", ["headers_only", "comments_only,every_s=0.05", "stall,tokens=3"])
+@EVERY_STREAM
+async def test_the_backup_is_asked_beside_a_slow_first(face: Face, behaviour: str) -> None:
+    async with Simulator({"a/m": behaviour, "b/m": FINE}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        came = await ask(face, world, PATIENT, hedge_s=0.3)
+        async with asyncio.timeout(LIMIT_S):
+            asked = await simulator.until("a/m", lambda asked: asked.attempts[0].end is not None)
+
+    assert came.error is None
+    assert (came.done["target"], came.done["role"]) == ("b/m", "backup")
+    assert asked.attempts[0].end is End.CLIENT_GONE
+    assert sorted(world.verdicts) == ["cancelled", "ok"]
+
+
+@EVERY_STREAM
+async def test_a_quick_first_is_asked_alone(face: Face) -> None:
+    async with Simulator({"a/m": FINE, "b/m": FINE}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        came = await ask(face, world, PATIENT, hedge_s=20.0)
+
+        assert simulator.asked("b/m").count == 0
+
+    assert came.done["target"] == "a/m"
+    assert world.verdicts == ["ok"]
+
+
+@EVERY_STREAM
+async def test_the_first_may_answer_after_all(face: Face) -> None:
+    first = "first_byte_after,after_s=1.0,tokens_per_s=2000,answer_tokens=80"
+    async with Simulator({"a/m": first, "b/m": "headers_only"}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        came = await ask(face, world, PATIENT, hedge_s=0.2)
+
+    assert came.error is None
+    assert came.done["target"] == "a/m"
+    assert sorted(world.verdicts) == ["cancelled", "ok"]
+
+
+@EVERY_STREAM
+async def test_where_both_fail_a_third_attempt_is_made(face: Face) -> None:
+    first = "never_answers"
+    async with Simulator({"a/m": first, "b/m": "http_error,status=503", "c/m": FINE}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        came = await ask(face, world, Limits(silence_s=1.0, first_byte_s=0.9), hedge_s=0.2)
+
+    assert came.error is None
+    assert came.done["target"] == "c/m"
+    assert world.verdicts[-1] == "ok"
