@@ -15,7 +15,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks the internet
 from litellm import Router  # type: ignore[import-not-found] # only its own environment has it
 
 # The cooldowns are spread over this; the second router reads at most once a second.
-SPREAD_S = 12.0
+SPREAD_S = 8.0
 # Each agent asks this often.
 PACE_S = 0.005
 

@@ -97,6 +97,24 @@ async def test_who_watches_hears_of_each_circuit_that_moves_or_is_read(store: Re
     assert seen == [SECOND.name, FIRST.name]
 
 
+async def test_who_watches_the_store_hears_once_that_it_is_silent_and_once_that_it_is_back(
+    own: StoreServer, quick: RedisStore
+) -> None:
+    board, turns = board_over(quick), list[bool]()
+    await refreshed(board)
+    board.watch_store(lambda: turns.append(board.stale()))
+    own.freeze()
+    async with asyncio.timeout(30):
+        while not board.stale():
+            with pytest.raises(StoreGoneError):
+                await board.refresh()
+    own.thaw()
+    await refreshed(board)
+
+    assert len(turns) == 2
+    assert not board.stale()
+
+
 async def test_an_unknown_target_is_refused_with_the_names_there_are(store: RedisStore) -> None:
     board = board_over(store)
     asked = (
