@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from breaker.client.local import Local, besides
+from breaker.client.local import Local, besides, fitting
 from breaker.client.plan import Plan, agreeing, given
-from breaker.client.said import Decision, Fallback, Source, Spot, spots
+from breaker.client.said import Decision, Fallback, Needs, Source, Spot, spots
 from breaker.client.step import Step
 from breaker.policy import Policy
+from breaker.route import turn_s
 
 
 class Alone:
-    """Knows the rules; `fallback` are the caller's own targets, used where the service has never told any."""
+    """Knows the rules; `fallback` are the caller's own targets, used where the service has never told any.
 
-    def __init__(self, fallback: Fallback) -> None:
+    `session` is whose steps these are: after a circuit's close they return at their own turn.
+    """
+
+    def __init__(self, fallback: Fallback, session: str) -> None:
+        self._turn_s = turn_s(session)
         self._fallback = fallback
         self._plan: Plan | None = None
         self._locals: dict[str | None, Local] = {}
@@ -35,15 +40,26 @@ class Alone:
             plan = self._planned(name, said, said_at)
             if plan is None:
                 return None
-            self._locals[name] = Local(plan, steps, now)
-        return self._locals[name].decide(name, now)
+            self._locals[name] = Local(plan, self._turn_s, steps, now)
+        return self._locals[name].decide(name, None, now)
+
+    def fitting(
+        self, name: str | None, needs: Needs, said: Decision | None, said_at: float, now: float
+    ) -> Decision | None:
+        """Where a step with needs should go, by what is known here; None where that is too little."""
+        if (local := self._locals.get(name)) is not None:
+            return local.decide(name, needs, now)
+        plan = self._planned(name, said, said_at)
+        if plan is None:
+            return None
+        return fitting(plan, name, needs, self._turn_s, now, Source.SERVICE if plan.told else Source.PRIMARY)
 
     def besides(
         self, name: str | None, tried: Collection[str], said: Decision | None, said_at: float, now: float
     ) -> Decision | None:
         """The best target of a route besides those that were tried; None where none is known."""
         if (local := self._locals.get(name)) is not None:
-            return local.besides(name, tried, now)
+            return besides(local.plan, name, tried, now, Source.LOCAL)
         plan = self._planned(name, said, said_at)
         if plan is None:
             return None

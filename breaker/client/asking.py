@@ -34,7 +34,8 @@ def backing_off(failures: int) -> float:
 class Asker:
     """Follows routes: asks where to, waits at the service for another answer, and puts down what it says."""
 
-    def __init__(self, line: Line, book: Book) -> None:
+    def __init__(self, line: Line, book: Book, session: str) -> None:
+        self._session = session
         self._line = line
         self._book = book
         self._generation: dict[str | None, int] = {}
@@ -44,7 +45,7 @@ class Asker:
 
     async def follow(self, kept: Kept) -> None:
         """Ask for a route until no agent does."""
-        question, failures = _Question(kept), 0
+        question, failures = _Question(kept, self._session), 0
         try:
             while not self._book.idle(kept, time.monotonic()):
                 began, wait_s = time.monotonic(), question.wait_s
@@ -113,8 +114,8 @@ class Asker:
 class _Question:
     """What is asked of a route next."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._name = kept.name
+    def __init__(self, kept: Kept, session: str) -> None:
+        self._always = {"session": session} if kept.name is None else {"route": kept.name, "session": session}
         self._etag: str | None = None
         self.valid_s = 0.0
 
@@ -135,8 +136,7 @@ class _Question:
 
     def params(self) -> dict[str, str]:
         """The parameters."""
-        named = {} if self._name is None else {"route": self._name}
-        return {**named, "wait": f"{self.wait_s:.3f}"} if self._etag else named
+        return {**self._always, "wait": f"{self.wait_s:.3f}"} if self._etag else self._always
 
     def headers(self) -> dict[str, str]:
         """The headers: what is known already."""

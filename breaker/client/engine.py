@@ -33,11 +33,12 @@ _SLACK_S = 0.5
 class Engine:
     """The thread, and what is asked of it; it starts when something is. Any thread may call."""
 
-    def __init__(self, address: Address, book: Book, outbox: Outbox, fallback: Fallback) -> None:
+    def __init__(self, address: Address, book: Book, outbox: Outbox, fallback: Fallback, session: str) -> None:
         self.address = address
         self.book = book
         self.outbox = outbox
         self.fallback = fallback
+        self.session = session
         self.ending = False
         self.flush_s = FLUSH_S
         # Reentrant: a collected client stops its engine, whatever the thread is doing in which that happens.

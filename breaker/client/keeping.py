@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from breaker.client.said import Decision, Fallback, Source, primary, spots
+from breaker.client.said import Decision, Fallback, Needs, Source, primary, spots
 from breaker.client.step import Step
 from breaker.errors import DoorError
 
@@ -125,6 +125,14 @@ class Book:
                 return _hand(kept, kept.said.aged(now - kept.said_at), kept.valid_until)
             decision = self._without(kept, now)
             return None if decision is None else _hand(kept, decision, now + self._alone_s)
+
+    def fit(self, kept: Kept, decision: Decision, needs: Needs, now: float) -> Decision:
+        """The decision for a step with needs: the same where its target can take it."""
+        with self._lock:
+            found = self._alone and self._alone.fitting(kept.name, needs, kept.said, kept.said_at, now)
+            if not found or (found.target == decision.target and found.able):
+                return decision
+            return _hand(kept, found, 0.0)  # the next step may have other needs
 
     def besides(self, name: str | None, tried: Collection[str], now: float) -> Decision | None:
         """The best target of a route besides those that were tried; None where none is known."""

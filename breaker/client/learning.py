@@ -11,16 +11,16 @@ from breaker.client.alone import Alone
 from breaker.client.asking import backing_off
 from breaker.client.keeping import Book
 from breaker.client.line import Line
-from breaker.client.said import Fallback, parsed
+from breaker.client.said import parsed
 from breaker.errors import DoorError
 
 # What decides is read again after this, and soon after a circuit has moved; not by all agents at once.
 _AGAIN_S, _SOON_S = 300.0, 5.0
 
 
-async def learn(line: Line, book: Book, fallback: Fallback, moved: asyncio.Event) -> None:
+async def learn(line: Line, book: Book, alone: Alone, moved: asyncio.Event) -> None:
     """Keep the plan up to date, for as long as this runs; `moved` says that it isn't."""
-    book.learn(Alone(fallback))
+    book.learn(alone)
     failures = 0
     while True:
         moved.clear()

@@ -9,18 +9,19 @@ from itertools import groupby
 
 from breaker import route as routes
 from breaker.answer import Part
-from breaker.circuit import Circuit, due
+from breaker.circuit import Circuit, due, next_due
 from breaker.client.plan import Plan, circuit_time
-from breaker.client.said import Decision, Source
+from breaker.client.said import Decision, Needs, Source
 from breaker.client.step import Step
 from breaker.log import BIN_S, Bin, Entry, Log, Weight, weigh
 from breaker.policy import Policy
-from breaker.route import Role, Route, choose
+from breaker.route import Role, Route, choose, unable
+from breaker.target import Ability
 
 # Of each target so many of the newest answers count.
 _MOST = 128
-# A circuit that opens, closes and is open again makes three moves; more at one moment would be a fault.
-_MOST_MOVES = 4
+# Between two looks a hold may end and one by hand, and what came since may open it again; more would be a fault.
+_MOST_MOVES = 8
 # Without the service a decision is looked at again after this.
 LOOK_S = 1.0
 
@@ -32,14 +33,16 @@ class Local:
     as the service would wait for its own probes.
     """
 
-    def __init__(self, plan: Plan, before: Iterable[Step], now: float) -> None:
+    def __init__(self, plan: Plan, turn_s: float, before: Iterable[Step], now: float) -> None:
         self._plan = plan
+        self._turn_s = turn_s
         self._policies = {name: replace(policy, probing=False) for name, policy in plan.policies.items()}
         self._logs: dict[str, deque[Entry]] = {name: deque(maxlen=_MOST) for name in plan.policies}
         self._circuits = {
             name: _patient(plan.circuits.get(name, Circuit()), policy, circuit_time(now))
             for name, policy in plan.policies.items()
         }
+        self._looked_at = dict.fromkeys(plan.policies, circuit_time(now))
         self.moved: set[str] = set()  # the targets whose circuits have moved since
         for step in before:
             self._add(step)
@@ -50,7 +53,7 @@ class Local:
         if entry is not None and weigh(entry, self._policies[step.answer.target]).bad:
             self._settle(step.answer.target, circuit_time(step.at))
 
-    def decide(self, name: str | None, now: float) -> Decision | None:
+    def decide(self, name: str | None, needs: Needs | None, now: float) -> Decision | None:
         """Where a step of a route should go; None where the route isn't known."""
         route = self._plan.route(name)
         if route is None:
@@ -58,23 +61,26 @@ class Local:
         at = circuit_time(now)
         for target in route.targets:
             self._settle(target.name, at)
-        chosen = choose(route, self._circuits, at, stale=True)
         moved = any(target.name in self.moved for target in route.targets)
         source = Source.LOCAL if moved else Source.KEPT if self._plan.told else Source.PRIMARY
-        return shown(chosen, self._policies, source)
+        return fitting(self.plan, name, needs, self._turn_s, now, source)
 
-    def besides(self, name: str | None, tried: Collection[str], now: float) -> Decision | None:
-        """The best target of a route besides those that were tried; None where there is none."""
-        return besides(replace(self._plan, circuits=self._circuits), name, tried, now, Source.LOCAL)
+    @property
+    def plan(self) -> Plan:
+        """The plan as it is now."""
+        return replace(self._plan, circuits=self._circuits)
 
     def _settle(self, name: str, at: float) -> None:
-        """Make the moves that are due."""
+        """Make the moves that have become due since the last look, each at its own moment."""
         for _ in range(_MOST_MOVES):
-            move = due(self._circuits[name], self._log(name), self._policies[name], at)
-            if move is None:
+            circuit, log, policy = self._circuits[name], self._log(name), self._policies[name]
+            moment = min(next_due(circuit, log, policy, self._looked_at[name]) or at, at)
+            self._looked_at[name] = moment
+            if (move := due(circuit, log, policy, moment)) is not None:
+                self._circuits[name] = move.circuit
+                self.moved.add(name)
+            elif moment == at:
                 return
-            self._circuits[name] = move.circuit
-            self.moved.add(name)
 
     def _add(self, step: Step) -> Entry | None:
         """The entry of an answer that counts; None for one that doesn't, or has already."""
@@ -93,6 +99,24 @@ class Local:
     def _log(self, name: str) -> Log:
         entries = tuple(self._logs[name])
         return Log(reports=entries, bins=tuple(_bins(entries, self._circuits[name].moved_at, self._policies[name])))
+
+
+def fitting(
+    plan: Plan, name: str | None, needs: Needs | None, turn_s: float | None, now: float, source: Source
+) -> Decision | None:
+    """Where a step with needs should go; None where the route isn't known."""
+    route = plan.route(name)
+    if route is None:
+        return None
+    lacking = () if needs is None else unable(route.targets, _abilities(needs), needs.input_tokens)
+    stale = source is not Source.SERVICE
+    chosen = choose(route, plan.circuits, circuit_time(now), unable=lacking, turn_s=turn_s, stale=stale)
+    return shown(chosen, plan.policies, source)
+
+
+def _abilities(needs: Needs) -> list[Ability]:
+    """Those that are known here: what isn't known can't be lacking."""
+    return [ability for ability in Ability if ability.value in needs.abilities]
 
 
 def besides(plan: Plan, name: str | None, tried: Collection[str], now: float, source: Source) -> Decision | None:
@@ -127,6 +151,7 @@ def shown(chosen: routes.Decision, policies: Mapping[str, Policy], source: Sourc
         valid_for_s=min(chosen.valid_for_s, LOOK_S),
         stale=source is not Source.SERVICE,
         retry_after_s=chosen.retry_after_s,
+        able=chosen.able,
         slow_s=policy.slow_s,
         silence_s=policy.silence_s,
         source=source,

@@ -10,8 +10,8 @@ from typing import Any
 from breaker.circuit import Cause, Circuit, Held, state
 from breaker.client.said import Decision, Spot
 from breaker.policy import Policy, flaws
-from breaker.route import Route
-from breaker.target import Provider, Target
+from breaker.route import Reason, Route
+from breaker.target import Ability, Provider, Target
 
 # Circuits take 0.0 for "never", and the monotonic clock of a machine may begin there.
 _LATER = 1e9
@@ -43,7 +43,7 @@ def agreeing(plan: Plan, decision: Decision, since: float) -> Plan:
     """
     route = plan.route(decision.route)
     names = [] if route is None else [target.name for target in route.targets]
-    if decision.target not in names or decision.role == "last_resort":
+    if decision.target not in names or decision.role == "last_resort" or decision.reason == Reason.RETURNING:
         return plan
     at = circuit_time(since)
     circuits = dict(plan.circuits)
@@ -118,7 +118,13 @@ def _target(name: str, said: Mapping[str, Any]) -> Target:
         wire=str(said["wire"]),
         api_key_env=None if key is None else str(key),
     )
-    return Target(provider=made, model=model)
+    can, most = said.get("can"), said.get("max_input_tokens")
+    return Target(
+        provider=made,
+        model=model,
+        can=None if can is None else tuple(ability for ability in Ability if ability.value in can),
+        max_input_tokens=None if most is None else int(most),
+    )
 
 
 def _policy(said: Mapping[str, Any]) -> Policy:

@@ -43,7 +43,7 @@ class Running:
         self._woken = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._line = Line(engine.address)
-        self._asker = Asker(self._line, engine.book)
+        self._asker = Asker(self._line, engine.book, engine.session)
         self._teller = Teller(self._line, engine.outbox)
 
     def wake(self) -> None:
@@ -91,9 +91,11 @@ class Running:
                 await self._asker.asked.wait()
         except TimeoutError:
             pass
-        from breaker.client.learning import learn  # here, since the first answer shall not wait for it
+        from breaker.client.alone import Alone  # here, since the first answer shall not wait for it
+        from breaker.client.learning import learn
 
-        await learn(self._line, self._engine.book, self._engine.fallback, self._asker.moved)
+        alone = Alone(self._engine.fallback, self._engine.session)
+        await learn(self._line, self._engine.book, alone, self._asker.moved)
 
     def _begin(self, make: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
         task = self._loop.create_task(self._guarded(make))

@@ -13,8 +13,17 @@ from typing import Any, NotRequired, TypedDict
 from breaker.errors import DoorRefusedError
 
 _PROBLEM = "urn:firstbyte:problem:"
+MAX_SESSION = 128
 # No decision holds longer, whatever is said.
 MAX_VALID_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a step needs of its target: abilities (`tools`, `vision`, …), and so many tokens of prompt."""
+
+    abilities: frozenset[str] = frozenset()
+    input_tokens: int = 0
 
 
 class Spot(TypedDict):
@@ -45,6 +54,13 @@ def check(fallback: Fallback) -> None:
                 raise ValueError("a target in `fallback` needs target (provider/model), base_url and wire")
 
 
+def checked(session: str) -> str:
+    """The session. Raises ValueError for what can't be one."""
+    if not 0 < len(session) <= MAX_SESSION:
+        raise ValueError(f"a session's name has 1 to {MAX_SESSION} characters; this one has {len(session)}")
+    return session
+
+
 class Source(StrEnum):
     """Who made a decision."""
 
@@ -64,6 +80,7 @@ class Decision:
     for certain, `retry_after_s` when a last resort is worth a second look; None where that isn't known.
     `valid_for_s` is how long to go on with this decision before asking again. `stale` says that it rests on what
     was last known. Times were true when the decision was made.
+    `able` says whether the target can take the step, as far as that is known of it.
     `slow_s` and `silence_s` are the target's limits: a first byte later than the one is slow, an answer that says
     nothing for the other is given up. `switched` says that the client's last decision for this route named another
     target. `source` is who decided: see `Source`.
@@ -85,6 +102,7 @@ class Decision:
     valid_for_s: float
     stale: bool
     retry_after_s: float | None = None
+    able: bool = True
     slow_s: float = 40.0
     silence_s: float = 120.0
     switched: bool = False

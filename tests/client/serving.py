@@ -22,7 +22,7 @@ from breaker.api.desk import Desk
 from breaker.policy import Policy
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
-from tests.api.world import ROUTES
+from tests.api.world import MIXED, ROUTES
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,8 @@ async def app_over(store_url: str, access: Access) -> AsyncIterator[FastAPI]:
     """The door over a store, refreshed as the service does."""
     store = RedisStore.from_url(store_url, limit_s=2.0)
     policy = Policy(slow_s=20.0, silence_s=90.0)
-    switchboard = Switchboard(store, ROUTES, {t.name: policy for route in ROUTES for t in route.targets})
+    routes = (*ROUTES, MIXED)
+    switchboard = Switchboard(store, routes, {t.name: policy for route in routes for t in route.targets})
     await switchboard.refresh()
     desk = Desk.over(switchboard)
     refreshing = asyncio.create_task(_refresh(switchboard))
@@ -150,6 +151,28 @@ def answering(behave: Callable[[socket.socket], None]) -> Iterator[str]:
             over.set()
             for thread in [accepting, *threads]:
                 thread.join(20)
+
+
+def decision(**other: object) -> dict[str, object]:
+    """What `GET /route` might say."""
+    said: dict[str, object] = {
+        "route": "coder",
+        "target": "a/b",
+        "provider": "a",
+        "model": "b",
+        "base_url": "http://a",
+        "wire": "openai-chat",
+        "api_key_env": None,
+        "role": "primary",
+        "primary": "a/b",
+        "reason": "healthy",
+        "since_s": None,
+        "until_s": None,
+        "generation": 1,
+        "valid_for_s": 5.0,
+        "stale": False,
+    }
+    return {**said, **other}
 
 
 def nobody() -> str:

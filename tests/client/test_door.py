@@ -51,7 +51,7 @@ def test_people_look_and_act_by_hand(url: str) -> None:
     assert [said["state"] for said in (opened, closed, released)] == ["held-open", "held-closed", "closed"]
     assert 55 < opened["until_s"] <= 60
     assert 595 < closed["until_s"] <= 600
-    assert (len(targets["targets"]), len(one["targets"])) == (3, 1)
+    assert (len(targets["targets"]), len(one["targets"])) == (5, 1)
     assert [move["why"] for move in moves] == ["released by hand, anna: new plan", "by hand, anna: new plan"]
 
 
@@ -79,7 +79,7 @@ def test_a_problem_is_said_in_its_own_words(url: str) -> None:
 
     assert (no_route.value.status, str(no_route.value)) == (
         404,
-        "there is no route 'codr'; there are: coder, reviewer",
+        "there is no route 'codr'; there are: coder, reviewer, mixed",
     )
     assert str(no_fact.value).startswith("'text' is not a fact of an answer")
 

@@ -23,8 +23,8 @@ from breaker.client import (
     Spot,
 )
 from breaker.errors import BadFactError
-from tests.api.world import BACKUP, PRIMARY, failed, good
-from tests.client.serving import Process, Service, eventually, nobody
+from tests.api.world import BACKUP, EYES, PRIMARY, TEXT, failed, good
+from tests.client.serving import Process, Service, answering, eventually, nobody
 
 SPOT: Spot = {"target": PRIMARY.name, "base_url": "https://zai.example/v4", "wire": "openai-chat"}
 OTHER: Spot = {
@@ -351,3 +351,42 @@ def test_the_client_speaks_through_the_library_that_is_loaded_already() -> None:
     from breaker.client.http import httpx as chosen
 
     assert chosen is httpx
+
+
+def test_a_step_goes_to_a_target_that_can_take_it(url: str) -> None:
+    with Firstbyte(url) as firstbyte:
+        eventually(lambda: firstbyte.known("mixed") is not None, "the service answers")
+        eventually(lambda: firstbyte.besides([], "mixed") is not None, "the plan is known")
+        plain = firstbyte.route("mixed", input_tokens=1000)
+        seeing = firstbyte.route("mixed", needs=["vision"], input_tokens=1000)
+        again = firstbyte.route("mixed", needs=["what is not known here"])
+        long = firstbyte.route("mixed", needs=["vision"], input_tokens=100_000)
+
+    assert (plain.target, plain.switched, plain.able) == (TEXT.name, False, True)
+    assert (seeing.target, seeing.role, seeing.reason, seeing.switched) == (EYES.name, "backup", "unable", True)
+    assert (again.target, again.switched) == (TEXT.name, True)
+    assert (long.role, long.able) == ("last_resort", False)
+
+
+@pytest.mark.parametrize("session", ["", "x" * 129])
+def test_what_can_be_no_session_is_told_at_once(session: str) -> None:
+    with pytest.raises(ValueError, match="1 to 128 characters"):
+        Firstbyte(session=session)
+
+
+def test_a_client_says_whose_steps_it_asks_for() -> None:
+    asked = list[bytes]()
+    with answering(lambda line: asked.append(line.recv(65_536))) as url:
+        clients = [Firstbyte(url, session=session, fallback=[SPOT]) for session in ("anna's run", None, None)]
+        for client in clients:
+            client.known("coder")
+        eventually(lambda: len(sessions(asked)) == 3, "all three have asked")
+        for client in clients:
+            client.close()
+
+    assert b"anna%27s+run" in sessions(asked)
+
+
+def sessions(asked: list[bytes]) -> set[bytes]:
+    """Those that were named in questions for a route."""
+    return {line.split()[1].partition(b"session=")[2] for line in asked if line.startswith(b"GET /route?")}

@@ -16,7 +16,7 @@ import pytest
 
 from breaker.client import AsyncFirstbyte, Firstbyte, Source, Spot
 from tests.api.world import PRIMARY, good
-from tests.client.serving import ROOT, Process, Service, answering, eventually, nobody
+from tests.client.serving import ROOT, Process, Service, answering, decision, eventually, nobody
 from tests.client.test_firstbyte import comes_to, reached, told
 from tests.processes import free_port
 
@@ -78,15 +78,6 @@ def _saying(status: str, body: object, *more: str) -> Callable[[socket.socket], 
     return behave
 
 
-def _decision(**other: object) -> dict[str, object]:
-    said: dict[str, object] = {
-        "route": "coder", "target": "a/b", "provider": "a", "model": "b", "base_url": "http://a", "wire": "openai-chat",
-        "api_key_env": None, "role": "primary", "primary": "a/b", "reason": "healthy", "since_s": None, "until_s": None,
-        "generation": 1, "valid_for_s": 5.0, "stale": False,
-    }  # fmt: skip
-    return {**said, **other}
-
-
 REPLACED = [
     pytest.param(_silent, id="silence"),
     pytest.param(_rubble, id="rubble"),
@@ -97,7 +88,7 @@ REPLACED = [
     pytest.param(_saying("200 OK", b"<html>hello</html>"), id="a page"),
     pytest.param(_saying("200 OK", {"routes": [], "targets": 3, "accepted": None}), id="another service's JSON"),
     pytest.param(_saying("200 OK", b"[" * 100_000), id="deep JSON"),
-    pytest.param(_saying("200 OK", _decision(valid_for_s="soon")), id="a decision of another kind"),
+    pytest.param(_saying("200 OK", decision(valid_for_s="soon")), id="a decision of another kind"),
     pytest.param(_saying("200 OK", b'{"valid_for_s": NaN}'), id="no number"),
     pytest.param(_saying("304 Not Modified", b""), id="a 304 that was not asked for"),
     pytest.param(_saying("200 OK", b"x", "Content-Encoding: gzip"), id="broken compression"),
@@ -150,7 +141,7 @@ def test_no_answer_makes_a_client_ask_all_the_time(other: dict[str, object]) -> 
     def behave(line: socket.socket) -> None:
         while line.recv(65_536):
             asked.append(time.monotonic())
-            body = json.dumps(_decision(generation=len(asked), **other)).encode()
+            body = json.dumps(decision(generation=len(asked), **other)).encode()
             line.sendall(
                 b'HTTP/1.1 200 OK\r\nETag: "%d"\r\nContent-Length: %d\r\n\r\n' % (len(asked), len(body)) + body
             )

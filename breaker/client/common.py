@@ -1,0 +1,164 @@
+"""What both kinds of client have in common: all that never waits."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import uuid
+import weakref
+from collections.abc import Collection
+
+from breaker.answer import Answer
+from breaker.client.address import Address
+from breaker.client.engine import FLUSH_S, Engine
+from breaker.client.keeping import Book, Kept
+from breaker.client.outbox import Outbox, Waiting
+from breaker.client.said import Decision, Fallback, Needs, Source, check, checked
+from breaker.client.step import Step
+from breaker.errors import BadFactError, DoorError, DoorGoneError, DoorRefusedError
+from breaker.verdict import Verdict, judge
+
+_log = logging.getLogger(__name__)
+monotonic = time.monotonic
+
+
+class Client:
+    """What both kinds of client have in common."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        token: str | None = None,
+        fallback: Fallback | None = None,
+        session: str | None = None,
+        strict: bool = False,
+    ) -> None:
+        self._address = Address.found(url, token)
+        self._fallback: Fallback = fallback or ()
+        check(self._fallback)
+        self._session = uuid.uuid4().hex if session is None else checked(session)
+        self._strict = strict
+        self._outbox = Outbox()
+        self._book = Book(self._fallback, strict=strict)
+        self._kept = self._book.kept  # read at every step
+        self._begin()
+        _clients.add(self)
+
+    def __repr__(self) -> str:
+        """Without the token."""
+        return f"{type(self).__name__}({self._address.bare!r})"
+
+    @property
+    def url(self) -> str:
+        """Where the service is looked for."""
+        return self._address.url
+
+    @property
+    def waiting(self) -> int:
+        """How many reports haven't been sent yet."""
+        return len(self._outbox)
+
+    @property
+    def dropped(self) -> int:
+        """How many reports had to go: the oldest of more than 10,000 that waited, and what was left at the end."""
+        return self._outbox.dropped
+
+    @property
+    def refused(self) -> int:
+        """How many reports weren't taken, here or by the service, since their facts are none."""
+        return self._outbox.refused
+
+    def report(self, answer: Answer | None = None, /, **facts: object) -> Verdict | None:
+        """Tell how a step went, and hear what it was. Returns at once; what can't be sent now is sent later.
+
+        Give an `Answer`, or its facts: target, ended and seconds are needed, an id is made when left out. None where
+        these are no facts (with `strict`: BadFactError).
+        """
+        now = monotonic()
+        try:
+            answer = Answer.from_facts({"id": uuid.uuid4().hex, **facts}) if answer is None else answer
+        except BadFactError as error:
+            self._not_taken(error)
+            return None
+        judgement = judge(answer)
+        self._book.stepped(Step(answer, judgement, now))
+        if self._outbox.add(Waiting(answer, now)) and not self._engine.tell():
+            self._outbox.give_up()
+        return judgement.verdict
+
+    def besides(self, tried: Collection[str], name: str | None = None) -> Decision | None:
+        """The best target of a route besides those that were tried, from memory; None where none is known."""
+        return self._book.besides(name, tried, monotonic())
+
+    def _begin(self) -> None:
+        self._engine = Engine(self._address, self._book, self._outbox, self._fallback, self._session)
+        self._finalizer = weakref.finalize(self, self._engine.stop)
+        self._finalizer.atexit = False  # `stop_all` waits besides
+
+    def _forked(self) -> None:
+        """In a new process there is no thread, and the connections are the parent's: they are left as they are."""
+        _left_to_parents.append(self._engine)
+        self._finalizer.detach()
+        self._outbox.forked()
+        self._book.forked()
+        self._begin()
+
+    def _not_taken(self, error: BadFactError) -> None:
+        if self._strict:
+            raise error
+        if not self._outbox.refused:
+            _log.warning("a report that is none (said once): %s", error)
+        self._outbox.refused += 1
+
+    def _ask(self, name: str | None, *, patient: bool) -> tuple[Kept, float]:
+        """A route that is followed from now on, and for how long it should be waited for."""
+        now = monotonic()
+        kept, begins = self._book.ask(name, now)
+        if begins and not self._engine.follow(kept):
+            self._book.leave(kept)
+        return kept, self._book.wait_s(kept, now, patient=patient)
+
+    def _decide(self, kept: Kept) -> Decision | None:
+        decision = self._book.decide(kept, monotonic())
+        if self._strict and (decision is None or decision.source is not Source.SERVICE):
+            raise self._why(kept)
+        return decision
+
+    def _fit(self, name: str | None, decision: Decision, needs: Collection[str], input_tokens: int) -> Decision:
+        kept = self._kept.get(name)
+        if kept is None:
+            return decision
+        return self._book.fit(kept, decision, Needs(frozenset(needs), input_tokens), monotonic())
+
+    def _decided(self, kept: Kept) -> Decision:
+        decision = self._decide(kept)
+        if decision is None:
+            raise self._why(kept)
+        return decision
+
+    def _why(self, kept: Kept) -> DoorError:
+        """An error of its own for each step, since each raises it."""
+        known = kept.refused
+        if isinstance(known, DoorRefusedError):
+            return DoorRefusedError(known.status, str(known))
+        return DoorGoneError(str(known or f"{self._address.bare} doesn't answer in time"))
+
+    def _close(self) -> float:
+        """Begin to end; gives the monotonic moment until which that may take."""
+        self._engine.stop()
+        return monotonic() + FLUSH_S
+
+
+_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+_left_to_parents: list[Engine] = []
+
+
+def _after_fork() -> None:
+    for client in list(_clients):
+        client._forked()  # noqa: SLF001 # of this module
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
