@@ -50,7 +50,14 @@ class StoreError(FirstbyteError):
 
 
 class StoreGoneError(StoreError):
-    """The store gave no answer within its limit, can't be reached, or takes no writes just now."""
+    """The store gave no answer within its limit, can't be reached, or takes no writes just now.
+
+    `trouble` says what is wrong with it, and unlike the message not where it is: "can't be reached".
+    """
+
+    def __init__(self, message: str, trouble: str = "doesn't answer") -> None:
+        self.trouble = trouble
+        super().__init__(message)
 
 
 class EmbeddedStoreError(StoreError):

@@ -57,11 +57,11 @@ def test_a_snapshot_is_stale_sooner_where_a_read_has_failed() -> None:
     assert snapshot.fresh_s(10.0) == OLD_AFTER_S
     assert not snapshot.was_read(11.0, 11.1, 1001.0)
 
-    assert snapshot.not_read()
+    assert snapshot.not_read("is gone")
 
     assert snapshot.fresh_s(11.25) == STALE_AFTER_S - 0.25
     assert snapshot.fresh_s(12.5) == 0
-    assert not snapshot.not_read()
+    assert not snapshot.not_read("is gone")
     assert snapshot.was_read(13.0, 13.1, 1003.0)
     assert snapshot.fresh_s(13.0) == OLD_AFTER_S
     assert snapshot.was_read(20.0, 20.1, 1010.0)  # by then it was too old

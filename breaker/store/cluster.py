@@ -23,7 +23,7 @@ from redis.exceptions import (
 from breaker.errors import StoreError, StoreGoneError
 from breaker.store.address import Address, Host
 from breaker.store.call import TIME, Call
-from breaker.store.finder import LEAST, Finder
+from breaker.store.finder import LEAST, NOT_FOUND, Finder
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool
 from breaker.store.servers import CLOCK
@@ -100,7 +100,7 @@ class Cluster:
         if not self._primaries:
             await self._finder.wait(self._limit_s)
         if not self._primaries:
-            raise StoreGoneError(self._why)
+            raise StoreGoneError(self._why, NOT_FOUND)
         return self._line(random.choice(self._primaries))  # noqa: S311 # to spread listeners, no secret
 
     async def close(self) -> None:
@@ -115,7 +115,7 @@ class Cluster:
         host = self._owners[slot_of(call.key)]
         if host is None:
             self._finder.begin()
-            replies[place] = StoreGoneError(self._why)
+            replies[place] = StoreGoneError(self._why, NOT_FOUND)
             return None
         return _Step(place, call, host)
 
@@ -209,7 +209,7 @@ class Cluster:
         """The line to a node. Raises StoreGoneError for a new one once all are closed."""
         if host not in self._lines:
             if self._closed:
-                raise StoreGoneError(f"the store at {self.place} is closed")
+                raise StoreGoneError(f"the store at {self.place} is closed", "is closed")
             url, connections = self._address.url_of(host), CALLS + LISTENERS
             pool = Pool.at(url, connections=connections, limit_s=self._limit_s, like=self._pattern)
             self._lines[host] = Line(pool, self._address.place_of(host), self._limit_s)

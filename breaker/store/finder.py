@@ -16,6 +16,8 @@ _T = TypeVar("_T")
 AGAIN_S = 0.05
 # This share of a call's limit is left to the server: with less, one that is well would seem to be silent.
 LEAST = 0.3
+# What is wrong with a store of which it isn't known where it is.
+NOT_FOUND = "can't be found"
 
 
 class Finder:

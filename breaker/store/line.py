@@ -36,7 +36,7 @@ class Line:
         self._limit_s = limit_s
         self._calls = asyncio.Semaphore(CALLS)
         self._silences = 0
-        self._last_silence = ""
+        self._last_silence = StoreGoneError("")
 
     async def send(self, calls: Sequence[Call], *, limit_s: float | None = None, asking: bool = False) -> list[Any]:
         """A reply to each call, in one round trip; an error of the library's for each that the server refused.
@@ -59,7 +59,7 @@ class Line:
         silences = self._silences
         async with self._calls:
             if silences != self._silences:
-                raise StoreGoneError(self._last_silence)
+                raise StoreGoneError(str(self._last_silence), self._last_silence.trouble)
             try:
                 async with within(self._limit_s if limit_s is None else limit_s):
                     return await work()
@@ -67,7 +67,7 @@ class Line:
                 trouble = translated(error, self.place)
                 if isinstance(trouble, StoreGoneError):
                     self._silences += 1
-                    self._last_silence = str(trouble)
+                    self._last_silence = trouble
                 raise trouble from None
 
     async def close(self) -> None:

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 from breaker.errors import StoreError, StoreGoneError
 from breaker.store.address import Address, Host
 from breaker.store.call import Call
-from breaker.store.finder import LEAST, Finder
+from breaker.store.finder import LEAST, NOT_FOUND, Finder
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool
 from breaker.store.servers import answers
@@ -73,7 +73,7 @@ class Sentinels:
         else:
             self._finder.begin(unless_within_s=_STEADY_S)
         if self._line is None:
-            raise StoreGoneError(self._why)
+            raise StoreGoneError(self._why, NOT_FOUND)
         return self._line
 
     async def close(self) -> None:

@@ -73,5 +73,6 @@ async def answers(line: Line, calls: Sequence[Call], limit_s: float | None = Non
 
 def _plain(said: Any, place: str) -> Any:
     if isinstance(said, MovedError):
-        return StoreGoneError(f"the store at {place} is one node of a cluster; write its URL with redis+cluster://")
+        trouble = "is one node of a cluster; write its URL with redis+cluster://"
+        return StoreGoneError(f"the store at {place} {trouble}", trouble)
     return translated(said, place) if isinstance(said, RedisError) else said

@@ -48,10 +48,10 @@ def translated(error: Exception, place: str) -> StoreError:
     chain = _chain(error)
     for kind, words in _BY_CLASS:
         if any(isinstance(one, kind) for one in chain):
-            return StoreGoneError(f"the store at {place} {words}{_reason(chain)}")
+            return StoreGoneError(f"the store at {place} {words}{_reason(chain)}", words)
     code = str(error).partition(" ")[0]
     if code in _PASSING:
-        return StoreGoneError(f"the store at {place} {_PASSING[code]}")
+        return StoreGoneError(f"the store at {place} {_PASSING[code]}", _PASSING[code])
     return StoreError(f"the store at {place} refused with {code if code.isupper() else type(error).__name__}")
 
 

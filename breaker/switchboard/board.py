@@ -72,6 +72,10 @@ class Switchboard:
         """Whether the store hasn't answered lately."""
         return self.fresh_s() == 0
 
+    def trouble(self) -> str:
+        """What is wrong with the store, without saying where it is: "doesn't answer in time"; empty for nothing."""
+        return self._snapshot.trouble
+
     def fresh_s(self) -> float:
         """For how long the snapshot will be fresh if the store says nothing more; 0 where it is stale."""
         return self._snapshot.fresh_s(time.monotonic())

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection
 
-from breaker.errors import StoreError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.store.contract import Store
 from breaker.switchboard.listeners import tell
 from breaker.switchboard.moving import Mover
@@ -36,8 +36,8 @@ class Follower:
         began, known = time.monotonic(), dict(self._snapshot.circuits)
         try:
             found, now = await self._store.circuits(list(self._targets))
-        except StoreError:
-            if self._snapshot.not_read():
+        except StoreError as error:
+            if self._snapshot.not_read(error.trouble if isinstance(error, StoreGoneError) else "refuses"):
                 tell(self.turned)
             raise
         if self._snapshot.was_read(began, time.monotonic(), now):

@@ -27,7 +27,7 @@ class Snapshot:
         self.logs: dict[str, Log] = {}
         self.clock: StoreClock | None = None
         self._read_at: float | None = None
-        self._silent = False  # the last read has failed
+        self.trouble = ""  # why the last read has failed; empty where it hasn't
         self._left: dict[str, str] = {}  # each circuit's epoch before its present one
 
     def now(self, at: float) -> float | None:
@@ -41,19 +41,19 @@ class Snapshot:
     def fresh_s(self, at: float) -> float:
         """For how long it will be fresh if nothing is read; 0 where it is stale."""
         age_s = self.age_s(at)
-        return 0.0 if age_s is None else max((STALE_AFTER_S if self._silent else OLD_AFTER_S) - age_s, 0.0)
+        return 0.0 if age_s is None else max((STALE_AFTER_S if self.trouble else OLD_AFTER_S) - age_s, 0.0)
 
     def was_read(self, began: float, ended: float, now: float) -> bool:
         """All circuits were read between two moments, when the store's time was `now`; whether that is a change."""
-        change = self._silent or self.fresh_s(ended) == 0
+        change = bool(self.trouble) or self.fresh_s(ended) == 0
         self.clock = StoreClock.read(began, ended, now, self.clock)
         self._read_at = began if self._read_at is None else max(began, self._read_at)
-        self._silent = False
+        self.trouble = ""
         return change
 
-    def not_read(self) -> bool:
-        """They couldn't be read; whether that is a change."""
-        change, self._silent = not self._silent, True
+    def not_read(self, trouble: str) -> bool:
+        """They couldn't be read because of something; whether that is a change."""
+        change, self.trouble = not self.trouble, trouble
         return change
 
     def keep(self, name: str, circuit: Circuit) -> None:

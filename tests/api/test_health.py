@@ -5,6 +5,10 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from breaker.api import Access, create_app
+from breaker.errors import StoreGoneError
+from breaker.policy import Policy
+from breaker.route import Route
+from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.world import URL
 
@@ -43,6 +47,29 @@ async def test_an_old_snapshot_is_not_ready(switchboard: Switchboard, door: http
 
     assert answer.status_code == 503
     assert answer.json()["detail"].startswith("the store was last read 10")
+
+
+@pytest.mark.parametrize(
+    ("url", "trouble"),
+    [
+        ("redis://ann:hush@127.0.0.1:1", "can't be reached"),
+        ("redis+sentinel://ann:hush@127.0.0.1:1/main", "can't be found"),
+        ("redis+cluster://ann:hush@127.0.0.1:1", "can't be found"),
+    ],
+    ids=["one", "sentinels", "cluster"],
+)
+async def test_what_is_wrong_with_the_store_is_named_without_its_address(
+    url: str, trouble: str, routes: tuple[Route, ...]
+) -> None:
+    store = RedisStore.from_url(url, limit_s=2.0)
+    board = Switchboard(store, routes, {target.name: Policy() for route in routes for target in route.targets})
+    with pytest.raises(StoreGoneError):
+        await board.refresh()
+    async with asking(create_app(board, access=Access())) as door:
+        answer = await door.get("/readyz")
+    await store.close()
+
+    assert answer.json()["reasons"] == [f"the store hasn't been read yet: it {trouble}"]
 
 
 async def test_metrics_are_what_was_handed_in(switchboard: Switchboard) -> None:

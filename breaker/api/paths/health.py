@@ -46,4 +46,6 @@ def _stale(switchboard: Switchboard) -> list[str]:
     if not switchboard.stale():
         return []
     age_s = switchboard.age_s()
-    return ["the store hasn't been read yet" if age_s is None else f"the store was last read {age_s:.1f} s ago"]
+    read = "hasn't been read yet" if age_s is None else f"was last read {age_s:.1f} s ago"
+    trouble = switchboard.trouble()
+    return [f"the store {read}{trouble and f': it {trouble}'}"]
