@@ -38,7 +38,7 @@ class Given:
 
     def times(self) -> Iterator[tuple[Told, int]]:
         """Everything that can be told, and how often it was."""
-        return ((told, count.times) for told, count in self._counts.items())
+        return ((told, count.times) for told, count in list(self._counts.items()))
 
 
 def _usual(route: Route) -> Iterator[Told]:

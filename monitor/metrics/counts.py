@@ -9,7 +9,6 @@ from prometheus_client import (
     PlatformCollector,
     ProcessCollector,
     disable_created_metrics,
-    make_asgi_app,
 )
 from starlette.types import ASGIApp
 
@@ -23,6 +22,7 @@ from monitor.budget import Cost
 from monitor.lag import LoopLag
 from monitor.metrics import names
 from monitor.metrics.live import Live
+from monitor.metrics.scrape import Scrape
 from monitor.metrics.target import Collectors, TargetMetrics
 from monitor.phases import Phase
 from monitor.settings import Budget, Settings
@@ -89,8 +89,7 @@ class Metrics:
 
     def asgi(self) -> ASGIApp:
         """What answers a scrape, in the text format or in OpenMetrics, whichever is asked for."""
-        # Compressing takes longer than rendering, and our own loop would stand still for both.
-        return make_asgi_app(self.registry, disable_compression=True)
+        return Scrape(self.registry)
 
     # What the switchboard tells
 

@@ -1,4 +1,7 @@
+import asyncio
+import gc
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +27,7 @@ from monitor.lag import LoopLag
 from monitor.metrics import Metrics, Skip
 from monitor.metrics.calls import Timed
 from monitor.metrics.names import ALL
+from monitor.metrics.scrape import TURN_S
 from monitor.metrics.table import table
 from monitor.phases import Phase
 from monitor.settings import Budget, Settings, TargetPlan
@@ -368,3 +372,17 @@ def test_every_verdict_can_be_reported(metrics: Metrics, verdict: Verdict) -> No
 
 def test_settings_without_targets_have_metrics_too() -> None:
     assert list(ours(Metrics(Settings(targets=(), routes=(), data=Path("/nowhere")))))
+
+
+async def test_the_loop_goes_on_while_a_scrape_is_rendered() -> None:
+    many = Metrics(settings([plan(f"m{i}") for i in range(100)]))
+    scrape = asyncio.create_task(scraped(many, "text/plain"))
+    turns = 0
+    while not scrape.done():
+        await asyncio.sleep(0)
+        turns += 1
+
+    assert turns > 20  # a few belong to the request itself
+    assert scrape.result().text.count("firstbyte_probes_total{") == 100
+    assert gc.isenabled()
+    assert sys.getswitchinterval() > TURN_S
