@@ -193,7 +193,7 @@ async def test_an_announcement_connection_that_the_library_renews_by_itself_is_c
 
 
 async def test_closing_waits_for_no_frozen_server(own: StoreServer) -> None:
-    store = RedisStore.from_url(own.url)
+    store = RedisStore.from_url(own.url, limit_s=PATIENT_S)
     await asyncio.gather(*(store.ping() for _ in range(20)))
     own.freeze()
 
