@@ -1,11 +1,14 @@
 """What an agent installs: route, report, and the means to look and to act by hand."""
 
 from breaker.client.door import Door
+from breaker.client.events import AsyncEvents, Events
 from breaker.client.firstbyte import AsyncFirstbyte, Firstbyte
+from breaker.client.moved import Moved
 from breaker.client.said import Decision, Fallback, Source, Spot
 from breaker.errors import DoorAddressError, DoorError, DoorGoneError, DoorRefusedError
 
 __all__ = [
+    "AsyncEvents",
     "AsyncFirstbyte",
     "Decision",
     "Door",
@@ -13,8 +16,10 @@ __all__ = [
     "DoorError",
     "DoorGoneError",
     "DoorRefusedError",
+    "Events",
     "Fallback",
     "Firstbyte",
+    "Moved",
     "Source",
     "Spot",
 ]

@@ -7,12 +7,13 @@ import os
 import time
 import uuid
 import weakref
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from breaker.answer import Answer
 from breaker.client.address import Address
 from breaker.client.engine import FLUSH_S, Engine
 from breaker.client.keeping import Book, Kept
+from breaker.client.moved import Shelf
 from breaker.client.outbox import Outbox, Waiting
 from breaker.client.said import Decision, Fallback, Needs, Source, check, checked
 from breaker.client.step import Step
@@ -92,6 +93,22 @@ class Client:
         """The best target of a route besides those that were tried, from memory; None where none is known."""
         return self._book.besides(name, tried, monotonic())
 
+    def _streaming(
+        self, target: str | None, route: str | None, after: str | None
+    ) -> tuple[dict[str, str], str | None, Callable[[Shelf], bool], Callable[[Shelf], None]]:
+        """What a stream of moves is made of; it holds the thread, not the client."""
+        engine = self._engine
+
+        def begin(shelf: Shelf) -> bool:
+            engine.shelves.add(shelf)
+            return engine.do(lambda running: running.stream(shelf))
+
+        def stop(shelf: Shelf) -> None:
+            engine.do(lambda running: running.end_stream(shelf))
+
+        named = {"target": target, "route": route}
+        return {name: value for name, value in named.items() if value is not None}, after, begin, stop
+
     def _begin(self) -> None:
         self._engine = Engine(self._address, self._book, self._outbox, self._fallback, self._session)
         self._finalizer = weakref.finalize(self, self._engine.stop)
@@ -103,6 +120,8 @@ class Client:
         self._finalizer.detach()
         self._outbox.forked()
         self._book.forked()
+        for shelf in list(self._engine.shelves):
+            shelf.forked()
         self._begin()
 
     def _not_taken(self, error: BadFactError) -> None:

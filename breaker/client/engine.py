@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from breaker.client.address import Address
 from breaker.client.keeping import Book, Kept
+from breaker.client.moved import Shelf
 from breaker.client.outbox import Outbox
 from breaker.client.said import Fallback
 
@@ -41,6 +42,7 @@ class Engine:
         self.session = session
         self.ending = False
         self.flush_s = FLUSH_S
+        self.shelves: weakref.WeakSet[Shelf] = weakref.WeakSet()  # where streams of moves put them
         # Reentrant: a collected client stops its engine, whatever the thread is doing in which that happens.
         self._lock = threading.RLock()
         self._asked: deque[Callable[[Running], None]] = deque()
@@ -120,8 +122,17 @@ class Engine:
             run(self)
         except Exception:  # noqa: BLE001 # whatever breaks here must not reach an agent
             _log.exception("the client's thread broke; the client goes on alone")
-            with self._lock:
-                self.ending = True
+        finally:
+            self._ended()
+
+    def _ended(self) -> None:
+        """Nobody shall wait for what won't come, also not for what was asked and never begun."""
+        with self._lock:
+            self.ending = True
+        self.outbox.give_up()
+        self.book.end()
+        for shelf in list(self.shelves):
+            shelf.end()
 
 
 _live: weakref.WeakSet[Engine] = weakref.WeakSet()

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from breaker.client.common import Client, monotonic
+from breaker.client.events import AsyncEvents, Events
 from breaker.client.keeping import Kept
 from breaker.client.said import Decision
 
@@ -55,6 +56,10 @@ class Firstbyte(Client):
             decision = self._decided(self._settled(name, patient=True))
         return self._fit(name, decision, needs, input_tokens) if needs or input_tokens else decision
 
+    def events(self, *, target: str | None = None, route: str | None = None, after: str | None = None) -> Events:
+        """The moves of all circuits as they happen, or of one target's, or of a route's; `after` is an id of one."""
+        return Events(*self._streaming(target, route, after))
+
     def known(self, name: str | None = None) -> Decision | None:
         """The same within 50 ms in any case; None where nothing is known."""
         return self._decide(self._settled(name, patient=False))
@@ -97,6 +102,10 @@ class AsyncFirstbyte(Client):
         else:
             decision = self._decided(await self._settled(name, patient=True))
         return self._fit(name, decision, needs, input_tokens) if needs or input_tokens else decision
+
+    def events(self, *, target: str | None = None, route: str | None = None, after: str | None = None) -> AsyncEvents:
+        """The moves of all circuits as they happen, or of one target's, or of a route's; `after` is an id of one."""
+        return AsyncEvents(*self._streaming(target, route, after))
 
     async def known(self, name: str | None = None) -> Decision | None:
         """The same within 50 ms in any case; None where nothing is known."""

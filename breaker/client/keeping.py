@@ -176,6 +176,12 @@ class Book:
             kept.followed = False
             self._settle(kept)
 
+    def end(self) -> None:
+        """Nobody asks any more."""
+        with self._lock:
+            for kept in self.kept.values():
+                self.leave(kept)
+
     def idle(self, kept: Kept, now: float) -> bool:
         """Whether no agent has asked for a route for long."""
         return now - kept.asked_at > IDLE_S or self.kept.get(kept.name) is not kept

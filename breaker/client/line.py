@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, NamedTuple
 
 from breaker.client.address import Address
@@ -53,12 +53,22 @@ class Line:
         return Reply(reply.status_code, reply.headers, body)
 
     @asynccontextmanager
-    async def stream(self, path: str, **request: Any) -> AsyncIterator[AsyncIterator[bytes]]:  # Any: httpx's
-        """The bytes of an answer that has no end, as they come. Raises as `ask` does."""
-        async with self._translated(), self._http.stream("GET", path, **request) as reply:
-            if reply.status_code != 200:
-                raise refusal(reply.status_code, await self._body(reply)) or self.other(reply.status_code)
-            yield reply.aiter_raw()
+    async def stream(
+        self,
+        path: str,
+        **request: Any,  # Any: httpx's
+    ) -> AsyncIterator[tuple[Mapping[str, str], AsyncIterator[bytes]]]:
+        """The headers of an answer that has no end, and its bytes as they come. Raises as `ask` does."""
+        async with self._translated(), AsyncExitStack() as held:
+            async with asyncio.timeout(LIMIT_S):
+                reply = await held.enter_async_context(self._http.stream("GET", path, **request))
+                if reply.status_code != 200:
+                    raise refusal(reply.status_code, await self._body(reply)) or self.other(reply.status_code)
+            yield reply.headers, reply.aiter_raw()
+
+    def silent(self) -> DoorGoneError:
+        """What to say where nothing comes any more."""
+        return DoorGoneError(f"{self._address.bare} doesn't answer in time")
 
     def other(self, status: int) -> DoorGoneError:
         """What to say where something else answers."""
@@ -78,6 +88,6 @@ class Line:
         try:
             yield
         except TimeoutError:
-            raise DoorGoneError(f"{self._address.bare} doesn't answer in time") from None
+            raise self.silent() from None
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
             raise DoorGoneError(f"nothing answers at {self._address.bare} ({error})") from None

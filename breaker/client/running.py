@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from breaker.client.asking import Asker
 from breaker.client.keeping import Kept
 from breaker.client.line import Line
+from breaker.client.moved import Shelf
 from breaker.client.telling import Teller
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Running:
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._streams: dict[Shelf, asyncio.Task[None]] = {}
         self._line = Line(engine.address)
         self._asker = Asker(self._line, engine.book, engine.session)
         self._teller = Teller(self._line, engine.outbox)
@@ -57,6 +59,15 @@ class Running:
     def tell(self) -> None:
         """Send what waits."""
         self._teller.wake()
+
+    def stream(self, shelf: Shelf) -> None:
+        """Put moves onto a shelf."""
+        self._streams[shelf] = self._begin(lambda: self._follow(shelf))
+
+    def end_stream(self, shelf: Shelf) -> None:
+        """Nobody reads it any more."""
+        if (task := self._streams.pop(shelf, None)) is not None:
+            task.cancel()
 
     async def live(self) -> None:
         """Do what is asked until the end, then send what waits."""
@@ -84,6 +95,11 @@ class Running:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._engine.outbox.give_up()
         await self._line.aclose()
+
+    async def _follow(self, shelf: Shelf) -> None:
+        from breaker.client.following import follow  # here, since few need it
+
+        await follow(self._line, shelf)
 
     async def _learn(self) -> None:
         try:
