@@ -15,7 +15,7 @@ from breaker.api.access import Access
 from breaker.api.asked import Asked
 from breaker.api.desk import Desk
 from breaker.api.prepared import MOST_KEPT, Said
-from breaker.api.question import Question, apart, read, targets
+from breaker.api.question import Question, apart, likely, read, targets
 
 # An agent asks with the same bytes each time; so many different questions are remembered, and none that is longer.
 MOST_QUESTIONS = 1_024
@@ -45,7 +45,7 @@ class Lane:
             return self._questions[data]
         except KeyError:
             pass
-        if not data.startswith(b"GET /route") or len(data) > MOST_BYTES:
+        if not likely(data) or len(data) > MOST_BYTES:
             return None
         alike, input_tokens, session = apart(data)
         question = self._questions.get(alike) or self._read(alike)

@@ -1,6 +1,7 @@
 """Reads a plain `GET /route` from the bytes of a request, and finds nothing in what an app had better see to."""
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,11 +19,12 @@ from breaker.target import Ability
 
 # With one of these a question isn't plain; whatever else a header says, the app's answer would be the same.
 _NOT_PLAIN = frozenset({b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
-_WAIT = re.compile(rb"(?:(?<=\A/route)\?|&)wait=(\d{1,3}(?:\.\d{1,6})?)\Z")
-_NEEDS = re.compile(rb"(?:(?<=\A/route)\?|&)needs=([a-z_,]{0,100})(?=&|\Z)")
-# What differs from step to step, as it stands in a whole request. A session is no key of anything, so it goes first.
-_SESSION = re.compile(rb"(?:(?<=\AGET /route)\?|&)session=([A-Za-z0-9_.~-]{1,128})(?=[& ])")
-_TOKENS = re.compile(rb"(?:(?<=\AGET /route)\?|&)input_tokens=(\d{1,9})(?=[& ])")
+# Each with the sign behind it, if there is one.
+_WAIT = re.compile(rb"(?:(?<=\A/route)\?|&)wait=(\d{1,3}(?:\.\d{1,6})?)()\Z")
+_NEEDS = re.compile(rb"(?:(?<=\A/route)\?|&)needs=([a-z_,]{0,100})(&|\Z)")
+# What differs from step to step. A session is no key of anything, so it goes first.
+_SESSION = re.compile(rb"(?:(?<=\AGET /route)\?|&)session=([A-Za-z0-9_.~-]{1,128})(&|\Z)")
+_TOKENS = re.compile(rb"(?:(?<=\AGET /route)\?|&)input_tokens=(\d{1,9})(&|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,18 @@ class Varying(NamedTuple):
     session: str | None
 
 
+def likely(data: bytes) -> bool:
+    """Whether this may be a plain question; what stands behind a `&` is then a parameter."""
+    return data.startswith((b"GET /route?", b"GET /route "))
+
+
 def apart(data: bytes) -> Varying:
-    """A request in its two parts."""
-    end = data.find(b"\r\n")
-    tokens = session = None
-    if found := _TOKENS.search(data, 0, end):
-        data, tokens = data[: found.start()] + data[found.end() :], found[1]
-        end -= len(found[0])
-    if found := _SESSION.search(data, 0, end):
-        data, session = data[: found.start()] + data[found.end() :], found[1]
+    """A request that is a likely one, in its two parts."""
+    end = data.find(b" ", 4)
+    data, tokens = _without(_TOKENS, data, end)
+    if tokens:
+        end = data.find(b" ", 4)
+    data, session = _without(_SESSION, data, end)
     return Varying(data, int(tokens or 0), session.decode() if session else None)
 
 
@@ -86,10 +91,13 @@ def read(data: bytes, routes: Mapping[bytes, str], prepared: Prepared, access: A
     return Question(prepared.asked(routes[target], needed), needed, condition, wait_s)
 
 
-def _without(pattern: re.Pattern[bytes], target: bytes) -> tuple[bytes, bytes]:
-    """A target without a parameter, and what that was; empty where there is none."""
-    found = pattern.search(target)
-    return (target, b"") if found is None else (target[: found.start()] + target[found.end() :], found[1])
+def _without(pattern: re.Pattern[bytes], data: bytes, end: int = sys.maxsize) -> tuple[bytes, bytes]:
+    """What comes without a parameter that stands before `end`, and what that was; empty where there is none."""
+    found = pattern.search(data, 0, end)
+    if found is None:
+        return data, b""
+    first = found.start() + len(found[2])  # where another one follows, the sign before stays for it
+    return data[:first] + data[found.end() :], found[1]
 
 
 class _Request:

@@ -15,7 +15,7 @@ from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from breaker.target import Ability
-from tests.api.lanes import HOST, Counting, both, said, served
+from tests.api.lanes import ANSWER, END, HOST, Counting, both, said, served
 from tests.api.world import BACKUP, MIXED, OTHER, PRIMARY, closes
 
 
@@ -42,7 +42,15 @@ def app(switchboard: Switchboard, desk: Desk) -> FastAPI:
 QUESTIONS = [
     pytest.param([asked(b"/route?route=coder&session=a")], 1, id="a session"),
     pytest.param([asked(b"/route?session=a")], 1, id="a session of the default route"),
-    pytest.param([asked(b"/route?session=a&route=coder")], 0, id="a session before the name"),
+    pytest.param([asked(b"/route?session=a&route=coder")], 1, id="a session before the name"),
+    pytest.param([asked(b"/route?session=a&wait=9")], 1, id="a session before a wait"),
+    pytest.param([asked(b"/route?needs=tools&route=mixed")], 1, id="needs before the name"),
+    pytest.param([asked(b"/route&session=a")], 0, id="a path that looks like a session"),
+    pytest.param([asked(b"/route&input_tokens=9")], 0, id="a path that looks like tokens"),
+    pytest.param([asked(b"/route&needs=tools")], 0, id="a path that looks like needs"),
+    pytest.param([asked(b"/route&wait=9")], 0, id="a path that looks like a wait"),
+    pytest.param([asked(b"/route?session=a&wait=9"), ANSWER, asked(b"/route&wait=9")], 1, id="the like of it first"),
+    pytest.param([asked(b"/route &session=a"), END], 0, id="a session behind the target"),
     pytest.param([asked(b"/route?route=coder&session=%61")], 0, id="a quoted session"),
     pytest.param([asked(b"/route?route=coder&session=a+b")], 0, id="a session with a blank"),
     pytest.param([asked(b"/route?route=coder&session=")], 0, id="an empty session"),
