@@ -111,7 +111,6 @@ def _source() -> Json:
         "includeAll": False,
         "regex": "",
         "options": [],
-        "current": {},
     }
 
 
@@ -122,7 +121,6 @@ def _query(name: str, *, multi: bool) -> Json:
         "label": name.title(),
         "type": "query",
         "datasource": SOURCE,
-        "definition": query,
         "query": {"qryType": 1, "query": query, "refId": "PrometheusVariableQueryEditor-VariableQuery"},
         "refresh": 2,
         "sort": 1,
@@ -131,9 +129,9 @@ def _query(name: str, *, multi: bool) -> Json:
         "multi": multi,
         "includeAll": multi,
         "options": [],
-        "current": {"selected": True, "text": ["All"], "value": ["$__all"]} if multi else {},
     }
-    return made | ({"allValue": ".+"} if multi else {})
+    everything = {"selected": True, "text": ["All"], "value": ["$__all"]}
+    return made | ({"allValue": ".+", "current": everything} if multi else {})
 
 
 def _custom(name: str) -> Json:

@@ -147,7 +147,7 @@ def timeline(title: str, description: str, query: Query, words: Words, *, width:
         "showValue": "auto",
         "alignValue": "left",
         "rowHeight": 0.85,
-        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+        "legend": {"calcs": [], "displayMode": "list", "placement": "bottom", "showLegend": True},
         "tooltip": {"mode": "single", "sort": "none"},
     }
     told: Json = {
@@ -183,7 +183,14 @@ def heatmap(title: str, description: str, query: Query, unit: str, *, width: int
     options = {
         "calculate": False,
         "cellGap": 1,
-        "color": {"mode": "scheme", "scheme": "Oranges", "exponent": 0.5, "steps": 64, "reverse": False},
+        "color": {
+            "mode": "scheme",
+            "scheme": "Oranges",
+            "fill": "dark-orange",
+            "exponent": 0.5,
+            "steps": 64,
+            "reverse": False,
+        },
         "exemplars": {"color": "rgba(255,0,255,0.7)"},
         "filterValues": {"le": 1e-9},
         "legend": {"show": True},
@@ -222,7 +229,6 @@ def table(title: str, description: str, columns: tuple[Column, ...], *, width: i
         "options": {
             "cellHeight": "sm",
             "showHeader": True,
-            "footer": {"show": False, "reducer": ["sum"], "fields": ""},
         },
         "overrides": tuple(map(_column, columns)),
         "transformations": ({"id": "merge", "options": {}}, {"id": "organize", "options": organize}),

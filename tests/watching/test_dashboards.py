@@ -114,7 +114,7 @@ def test_a_dashboard_asks_for_nothing_that_is_not_there(dashboard: dict[str, Any
 @each
 def test_a_variable_that_is_used_is_defined_and_one_that_is_defined_is_used(dashboard: dict[str, Any]) -> None:
     defined = {one["name"] for one in dashboard["templating"]["list"]}
-    text = str({**dashboard, "templating": [one.get("definition") for one in dashboard["templating"]["list"]]})
+    text = str({**dashboard, "templating": [one["query"] for one in dashboard["templating"]["list"]]})
     used = {name for pair in re.findall(r"\$(\w+)|\$\{(\w+)", text) for name in pair if name}
 
     assert {name for name in used if not name.startswith("__")} == defined
