@@ -127,7 +127,7 @@ async def test_a_route_without_a_target_is_told_once_by_two_replicas(tmp_path: P
             await until(lambda: _told(receiver), "somebody is told")
             assert len(await firing()) == 1
             await simulator.set("one/m", "healthy")
-            await _release(client, replicas[1])
+            await until(lambda: _closed(client, replicas[1]), "a circuit is closed by hand")
             await until(lambda: _told(receiver, "resolved"), "somebody is told that it is over")
             await _end(script)
         left = using(tmp_path)
@@ -141,10 +141,11 @@ async def _told(receiver: Receiver, status: str = "firing") -> bool:
     return ("FirstbyteRouteHasNoTarget", status) in receiver.told
 
 
-async def _release(client: httpx.AsyncClient, replica: str) -> None:
-    """Send agents back at once instead of waiting for the hold's end."""
+async def _closed(client: httpx.AsyncClient, replica: str) -> bool:
+    """Send agents back at once instead of waiting for the hold's end; on a busy machine the store may miss its limit."""
     asked = {"who": "a test", "why": "it is well", "for_s": 600}
-    (await client.post(f"http://{replica}/circuit/close", params={"target": "one/m"}, json=asked)).raise_for_status()
+    answer = await client.post(f"http://{replica}/circuit/close", params={"target": "one/m"}, json=asked)
+    return answer.is_success
 
 
 async def _end(script: Started) -> None:
