@@ -134,7 +134,7 @@ async def live(seen: Watched, agent: httpx.AsyncClient, simulator: Simulator) ->
         for route in ("coder", "broken"):
             (await agent.get("/route", params={"route": route})).raise_for_status()
         report = {"id": f"step-{turn}", "target": "good/m", "ended": "complete", "status": 200, "seconds": 2.0}
-        # On a busy machine the store may miss its limit, and then nothing comes of what is told; the next turn tells anew.
+        # On a busy machine the store may miss its limit; then the next turn tells it anew.
         await agent.post("/reports", json={**report, "first_byte_s": 0.4, "text_chars": 9})
         if turn % 10 == 5:
             await agent.post("/circuit/open", params={"target": "good/m"}, json=hold)

@@ -142,7 +142,7 @@ async def _told(receiver: Receiver, status: str = "firing") -> bool:
 
 
 async def _closed(client: httpx.AsyncClient, replica: str) -> bool:
-    """Send agents back at once instead of waiting for the hold's end; on a busy machine the store may miss its limit."""
+    """Send agents back before the hold's end; on a busy machine the store may miss its limit."""
     asked = {"who": "a test", "why": "it is well", "for_s": 600}
     answer = await client.post(f"http://{replica}/circuit/close", params={"target": "one/m"}, json=asked)
     return answer.is_success
