@@ -7,6 +7,8 @@ import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
+from itertools import compress
+from operator import attrgetter, is_not
 
 from breaker.errors import BadFactError
 
@@ -148,13 +150,17 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what can't be."""
-        for name in _LIMITED:
-            if (value := getattr(self, name)) is not None:
-                _check_range(name, value)
+        for value in _numbers_of(self):
+            if value is not None and not 0 <= value <= MAX_NUMBER:  # so written that NaN is refused too
+                raise _out_of_range(self)
+        for name, most in _TEXTS.items():
+            text = getattr(self, name)
+            if text is not None and not 0 < len(text) <= most:
+                raise BadFactError(f"{name} has {len(text)} characters; it must have 1 to {most}", name)
         if self.part is Part.LATE and self.ended is not Ended.PENDING:
-            raise BadFactError(f"ended is {self.ended.value!r} in a late part; a late part's end is 'pending'")
+            raise BadFactError(f"ended is {self.ended.value!r} in a late part; a late part's end is 'pending'", "ended")
         if self.part is Part.FINAL and self.ended is Ended.PENDING:
-            raise BadFactError("ended is 'pending' in a final part; say how it ended, or send part 'late'")
+            raise BadFactError("ended is 'pending' in a final part; say how it ended, or send part 'late'", "ended")
 
     @property
     def began_ago_s(self) -> float:
@@ -163,11 +169,10 @@ class Answer:
 
     def facts(self) -> dict[str, str | int | float | bool]:
         """The facts that differ from their defaults, ready for JSON."""
-        return {
-            field.name: value
-            for field in fields(self)
-            if (value := getattr(self, field.name)) != field.default or field.default is MISSING
-        }
+        values = _values_of(self)
+        # Most are the very objects that are their defaults, which is seen without comparing.
+        others = compress(zip(_DEFAULTS, values, strict=True), map(is_not, values, _DEFAULTS.values()))
+        return {name: value for name, value in others if value != _DEFAULTS[name]}
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, object]) -> Answer:
@@ -175,41 +180,60 @@ class Answer:
 
         Raises BadFactError for a name that isn't a fact, a value of the wrong type, or a missing one.
         """
-        if unknown := sorted(set(facts) - set(_KINDS)):
-            raise BadFactError(f"{unknown[0]!r} is not a fact of an answer; facts are: {', '.join(_KINDS)}")
-        missing = [f.name for f in fields(cls) if f.default is MISSING and facts.get(f.name) is None]
-        if missing:
-            raise BadFactError(f"{missing[0]!r} is missing; every answer needs target, id, ended and seconds")
-        return cls(**{name: _typed(name, value) for name, value in facts.items()})  # type: ignore[arg-type] # _typed checks
+        if not facts.keys() <= FACTS.keys():
+            unknown = min(facts.keys() - FACTS.keys())
+            raise BadFactError(f"{unknown!r} is not a fact of an answer; facts are: {', '.join(FACTS)}")
+        for name in _NEEDED:
+            if facts.get(name) is None:
+                raise BadFactError(f"{name!r} is missing; every answer needs {_NEEDED_WORDS}", name)
+        return cls(**{name: FACTS[name].read(value) for name, value in facts.items()})  # type: ignore[arg-type] # read checks
 
 
-def _kinds() -> dict[str, tuple[type, bool]]:
-    """The type of each fact, and whether None is allowed."""
-    kinds: dict[str, tuple[type, bool]] = {}
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of a fact: its name and type, whether it may be None, and its words, where it is one of a list."""
+
+    name: str
+    kind: type
+    optional: bool
+    words: Mapping[str, StrEnum] | None
+
+    def read(self, value: object) -> object:
+        """The value as an answer holds it. Raises BadFactError where it is of another type."""
+        if self.words is not None and isinstance(value, str) and value in self.words:
+            return self.words[value]
+        if type(value) is self.kind or (value is None and self.optional):
+            return value
+        if self.kind is float and type(value) is int and 0 <= value <= MAX_NUMBER:
+            return float(value)
+        wanted = f"is one of: {', '.join(self.words)}" if self.words else f"must be of type {self.kind.__name__}"
+        raise BadFactError(f"{self.name} is {_shown(value)}; it {wanted}", self.name)
+
+
+def _facts() -> dict[str, Fact]:
+    made = {}
     for name, hint in typing.get_type_hints(Answer).items():
-        parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-        kinds[name] = (parts[0], len(parts) > 1)
-    return kinds
+        kind, *others = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        words = {word.value: word for word in kind} if issubclass(kind, StrEnum) else None
+        made[name] = Fact(name, kind, optional=bool(others), words=words)
+    return made
 
 
-_KINDS = _kinds()
-# The facts whose range is limited: numbers, and names of things.
-_LIMITED = tuple(name for name, (kind, _) in _KINDS.items() if kind in (int, float, str))
+# All facts, by their names, in the order in which an answer has them.
+FACTS = _facts()
+_DEFAULTS = {field.name: field.default for field in fields(Answer)}
+_NEEDED = [name for name, default in _DEFAULTS.items() if default is MISSING]
+_NEEDED_WORDS = f"{', '.join(_NEEDED[:-1])} and {_NEEDED[-1]}"
+_NUMBERS = [name for name, fact in FACTS.items() if fact.kind in (int, float)]
+_TEXTS = {name: MAX_TARGET if name == "target" else MAX_ID for name, fact in FACTS.items() if fact.kind is str}
+_values_of = attrgetter(*FACTS)
+_numbers_of = attrgetter(*_NUMBERS)
 
 
-def _typed(name: str, value: object) -> object:
-    kind, optional = _KINDS[name]
-    if value is None and optional:
-        return None
-    if issubclass(kind, StrEnum):
-        if isinstance(value, str) and value in list(kind):
-            return kind(value)
-        raise BadFactError(f"{name} is {_shown(value)}; it is one of: {', '.join(kind)}")
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(value) is kind:
-        return value
-    raise BadFactError(f"{name} is {_shown(value)}; it must be of type {kind.__name__}")
+def _out_of_range(answer: Answer) -> BadFactError:
+    values = ((name, getattr(answer, name)) for name in _NUMBERS)
+    name, value = next((n, v) for n, v in values if v is not None and not 0 <= v <= MAX_NUMBER)
+    return BadFactError(f"{name} is {value!r}; it must be a number from 0 to 1e12", name)
 
 
 def _shown(value: object) -> str:
@@ -218,13 +242,3 @@ def _shown(value: object) -> str:
         return "a text (not shown)"
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}…"
-
-
-def _check_range(name: str, value: object) -> None:
-    if isinstance(value, str) and name in ("target", "id", "confirms", "phrase", "other_wire"):
-        limit = MAX_TARGET if name == "target" else MAX_ID
-        if not 0 < len(value) <= limit:
-            raise BadFactError(f"{name} has {len(value)} characters; it must have 1 to {limit}")
-    # Written so that NaN is refused too.
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 <= value <= MAX_NUMBER:
-        raise BadFactError(f"{name} is {value!r}; it must be a number from 0 to 1e12")

@@ -25,7 +25,14 @@ class FirstbyteError(Exception):
 
 
 class BadFactError(FirstbyteError):
-    """A reported fact has the wrong name, type or range; the message names fact and remedy, and quotes no text."""
+    """A reported fact has the wrong name, type or range; the message names fact and remedy, and quotes no text.
+
+    `field` is the fact's name; None where it is no fact's, or it concerns no single one.
+    """
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        self.field = field
+        super().__init__(message)
 
 
 class BadExchangeError(FirstbyteError):
