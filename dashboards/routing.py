@@ -126,15 +126,22 @@ _STORE = Row(
         ),
         lines(
             "Answers that wait for the store",
-            "Answers kept in memory while the store is gone, and those that were too many.",
+            "Answers kept in memory while the store is gone, how many may be, and those that never came there.",
             (
                 Query(expr="sum by (instance) (firstbyte_store_answers_waiting)", legend="{{instance}} wait"),
+                Query(expr="max(firstbyte_store_answers_waiting_most)", legend="may wait"),
                 Query(
                     expr="sum by (instance) (increase(firstbyte_store_answers_dropped_total[$__rate_interval]))",
                     legend="{{instance}} dropped",
                 ),
             ),
             "short",
+        ),
+        lines(
+            "How long answers wait for the store",
+            "For how long the oldest answer of each replica has waited.",
+            (Query(expr="max by (instance) (firstbyte_store_answers_oldest_seconds)", legend="{{instance}}"),),
+            "s",
         ),
     ),
 )

@@ -35,6 +35,8 @@ AGAIN_S = 0.2
 SETTLE_S = (0.02, 1.0)
 # Between two looks at what other processes were told; each reads all logs.
 OVERHEAR_S = 1.0
+# What still waits for the store when the service stops gets this long to come there.
+DRAIN_S = 3.0
 # Open connections get this long to end when the service stops.
 LINGER_S = 1
 
@@ -115,6 +117,7 @@ async def service(
             network,
         )
         metrics.watch(board)
+        stack.push_async_callback(board.drain, DRAIN_S)
         await _first_look(board)
         stack.enter_context(_tasks(_refresh(board, mend), board.follow, _settle(board)))
         if parts.probes:
@@ -169,7 +172,7 @@ def _refresh(board: Switchboard, mend: Callable[[], Awaitable[None]] | None) -> 
     """One round of keeping the snapshot fresh."""
 
     async def once() -> None:
-        await asyncio.sleep(0 if board.waiting() else REFRESH_S)  # a read sends no more than some of what waits
+        await asyncio.sleep(REFRESH_S)
         try:
             await board.refresh()
         except StoreGoneError:

@@ -12,7 +12,7 @@ from breaker.errors import StoreGoneError, UnknownNameError
 from breaker.policy import Policy
 from breaker.route import Role, Route
 from breaker.store.redis import RedisStore
-from breaker.switchboard import MAX_WAITING, Judged, Switchboard, newest
+from breaker.switchboard import Judged, Switchboard, newest
 from breaker.target import Provider, Target
 from tests.boards import Heard, replica_over
 from tests.fixtures import _worker_server, folder, server, store, store_url
@@ -229,44 +229,6 @@ async def test_an_answer_whose_reply_was_lost_is_told_to_the_listeners_once(
     assert len(board.standing(FIRST.name).log.reports) == 2
 
 
-async def test_an_answer_that_the_store_refuses_for_good_holds_up_no_other(own: StoreServer, quick: RedisStore) -> None:
-    board = board_over(quick)
-    with own.raw() as raw:
-        raw.set(f"firstbyte:{{{SECOND.name}}}:reports", "not a list")
-    for name in ("a", "b"):
-        await board.report(good(name, target=SECOND.name))
-    await board.report(good("c", target=FIRST.name))
-
-    await board.refresh()
-
-    assert (board.waiting(), board.dropped()) == (0, 2)
-    assert (entry := newest(board.standing(FIRST.name).log)) is not None
-    assert entry.answer.id == "c"
-
-
-async def test_sending_what_waits_keeps_no_read_from_its_time(own: StoreServer, quick: RedisStore) -> None:
-    board = board_over(quick)
-    own.kill()
-    for i in range(MAX_WAITING):
-        await board.report(good(str(i), target=FIRST.name))
-    own.start()
-    await refreshed(board)
-
-    assert 0 < board.waiting() < MAX_WAITING
-    assert not board.stale()
-
-
-async def test_more_answers_than_may_wait_push_out_the_oldest_and_are_counted(
-    own: StoreServer, quick: RedisStore
-) -> None:
-    board = board_over(quick)
-    own.kill()
-    for i in range(MAX_WAITING + 5):
-        await board.report(good(str(i), target=FIRST.name))
-
-    assert (board.waiting(), board.dropped()) == (MAX_WAITING, 5)
-
-
 async def test_a_store_that_has_forgotten_everything_gets_open_circuits_back(
     server: StoreServer, store: RedisStore
 ) -> None:
@@ -331,7 +293,7 @@ async def test_a_late_part_and_its_final_part_count_once(store: RedisStore) -> N
 
 
 async def refreshed(board: Switchboard) -> None:
-    """Refresh until the store answers again."""
+    """Refresh until the store answers again, and what waited has been sent."""
     async with asyncio.timeout(5):
         while True:
             try:
@@ -339,4 +301,5 @@ async def refreshed(board: Switchboard) -> None:
             except StoreGoneError:
                 await asyncio.sleep(0.02)
             else:
-                return
+                break
+    await board.drain(5)

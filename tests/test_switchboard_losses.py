@@ -92,7 +92,7 @@ async def test_a_move_whose_reply_was_lost_is_told_once_the_store_is_back(own: S
     assert heard.moved == []
 
     await board.refresh()
-    await board.refresh()
+    await board.drain(PATIENT_S)
 
     assert [(target, move.cause) for target, move in heard.moved] == [(FIRST.name, Cause.ERRORS)]
     assert [judged.answer.id for judged in heard.judged] == ["a", "b"]

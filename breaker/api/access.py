@@ -5,6 +5,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -58,8 +59,9 @@ class Access:
         return Right.REPORT if bearer and reports else Right.LOOK
 
 
+@lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address or name."""
+    """Whether only this machine can reach an address or name; remembered, since all who ask use the same few."""
     if host.lower().rstrip(".") == "localhost":
         return True
     try:

@@ -7,6 +7,8 @@ from starlette.responses import Response
 
 # What every response carries: nothing of ours is to be guessed at by a browser.
 BASE_HEADERS = {"X-Content-Type-Options": "nosniff"}
+# Made once: each would cost as much as it then takes.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": "), allow_nan=False)
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -23,4 +25,4 @@ def as_json(
 
 def encoded(shape: Mapping[str, object]) -> bytes:
     """A shape as one line of JSON."""
-    return json.dumps(shape, ensure_ascii=False, separators=(", ", ": "), allow_nan=False).encode(errors="replace")
+    return _ENCODER.encode(shape).encode(errors="replace")

@@ -1,13 +1,12 @@
 """Reads the answers that agents report, each by itself: a malformed one takes no other with it."""
 
-import types
-import typing
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from enum import StrEnum
 
-from breaker.answer import MAX_ID, MAX_NUMBER, MAX_TARGET, Answer, Source
-from breaker.api.problems import ProblemError, shortened
+from breaker.answer import FACTS, MAX_ID, MAX_NUMBER, MAX_TARGET, Answer, Fact, Source
+from breaker.api.problems import ProblemError, shortened, unknown_name
+from breaker.api.shapes import FlawShape
 from breaker.errors import BadFactError, UnknownNameError
 from breaker.wire import READERS
 
@@ -25,63 +24,89 @@ def items(value: object) -> list[object]:
     return value
 
 
-def answer(item: object, targets: Collection[str], phrases: Collection[str]) -> Answer:
-    """The answer in a report; `phrases` are the ids that it may name.
+class Reader:
+    """Reads reports of these targets; `phrases` are the ids that a report may name."""
 
-    Raises BadFactError, or UnknownNameError for a target that isn't configured.
-    """
-    if not isinstance(item, dict):
-        raise BadFactError("a report must be an object of facts")
-    for name, value in item.items():
-        _check_plain(name, value)
-    read = Answer.from_facts({**item, "source": Source.REPORT.value})
-    if read.phrase is not None and read.phrase not in phrases:
-        raise BadFactError(
-            "phrase is not the id of a known phrase; leave it out, or configure the phrase under `phrases`"
-        )
-    if read.other_wire is not None and read.other_wire not in READERS:
-        raise BadFactError(f"other_wire is not the name of a wire; it is one of: {', '.join(READERS)}")
-    if read.confirms is not None:
-        raise BadFactError("'confirms' belongs to probes; leave it out")
-    if read.target not in targets:
-        raise UnknownNameError("target", shortened(read.target), targets)
-    return read
+    def __init__(self, targets: Collection[str], phrases: Collection[str]) -> None:
+        self._targets = dict.fromkeys(targets)
+        self._phrases = frozenset(phrases)
+
+    def read(self, index: int, item: object) -> Answer | FlawShape:
+        """The answer in a report, or what is wrong with it; `index` is its place among those that came with it."""
+        try:
+            return self._answer(item)
+        except BadFactError as error:
+            return {"index": index, "id": _id(item), "field": error.field, "wrong": str(error)}
+        except UnknownNameError as error:
+            return {"index": index, "id": _id(item), "field": "target", "wrong": unknown_name(error).detail}
+
+    def _answer(self, item: object) -> Answer:
+        if not isinstance(item, dict):
+            raise BadFactError("a report must be an object of facts")
+        try:
+            read = Answer.from_facts({**item, "source": Source.REPORT})
+        except BadFactError:
+            _check_plain(item)
+            raise
+        if not read.id.isprintable():
+            raise _unprintable("id")
+        if read.phrase is not None and read.phrase not in self._phrases:
+            remedy = "leave it out, or configure the phrase under `phrases`"
+            raise BadFactError(f"phrase is not the id of a known phrase; {remedy}", "phrase")
+        if read.other_wire is not None and read.other_wire not in READERS:
+            raise BadFactError(
+                f"other_wire is not the name of a wire; it is one of: {', '.join(READERS)}", "other_wire"
+            )
+        if read.confirms is not None:
+            raise BadFactError("'confirms' belongs to probes; leave it out", "confirms")
+        if read.target not in self._targets:
+            raise UnknownNameError("target", shortened(read.target), self._targets)
+        return read
 
 
 def schema() -> dict[str, object]:
     """A report as JSON Schema."""
-    hints = typing.get_type_hints(Answer)
     facts = [field for field in fields(Answer) if field.name not in ("source", "confirms")]
     return {
         "type": "object",
-        "properties": {field.name: _schema_of(field.name, hints[field.name]) for field in facts},
+        "properties": {field.name: _schema_of(FACTS[field.name]) for field in facts},
         "required": [field.name for field in facts if field.default is MISSING],
         "additionalProperties": False,
     }
 
 
-def _check_plain(name: str, value: object) -> None:
-    """Names are said again in errors, so each is one word; values are kept, so nothing holds what can't be printed."""
-    if len(name) > 64 or not name.isidentifier():
-        raise BadFactError("a name that is no fact's; a report holds facts and nothing else")
-    if isinstance(value, (dict, list)):
-        raise BadFactError(f"{name} is made of several values; each fact is one")
-    if isinstance(value, str) and not value.isprintable():
-        raise BadFactError(f"{name} has characters that can't be printed")
-    # Checked before it is said again or made a float: a number in JSON may have thousands of digits.
-    if isinstance(value, int) and not 0 <= value <= MAX_NUMBER:
-        raise BadFactError(f"{name} must be a number from 0 to 1e12")
+def _id(item: object) -> str | None:
+    """A report's id as it may be said again; None where it has none that can."""
+    found = item.get("id") if isinstance(item, dict) else None
+    return found if isinstance(found, str) and 0 < len(found) <= MAX_ID and found.isprintable() else None
 
 
-def _schema_of(field: str, hint: object) -> Mapping[str, object]:
-    kind = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
-    names: dict[object, str] = {float: "number", int: "integer", bool: "boolean"}
-    name = names.get(kind, "string")
-    shape: dict[str, object] = {"type": [name, "null"] if isinstance(hint, types.UnionType) else name}
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        shape["enum"] = [member.value for member in kind] + ([None] if isinstance(hint, types.UnionType) else [])
+def _check_plain(item: dict[str, object]) -> None:
+    """Find what may not be said again, before anybody says it."""
+    for name, value in item.items():
+        if len(name) > 64 or not name.isidentifier():
+            raise BadFactError("a name that is no fact's; a report holds facts and nothing else")
+        if isinstance(value, (dict, list)):
+            raise BadFactError(f"{name} is made of several values; each fact is one", name)
+        if isinstance(value, str) and not value.isprintable():
+            raise _unprintable(name)
+        # A number in JSON may have thousands of digits.
+        if isinstance(value, int) and not 0 <= value <= MAX_NUMBER:
+            raise BadFactError(f"{name} must be a number from 0 to 1e12", name)
+
+
+def _unprintable(name: str) -> BadFactError:
+    return BadFactError(f"{name} has characters that can't be printed", name)
+
+
+def _schema_of(fact: Fact) -> Mapping[str, object]:
+    names: dict[type, str] = {float: "number", int: "integer", bool: "boolean"}
+    name = names.get(fact.kind, "string")
+    shape: dict[str, object] = {"type": [name, "null"] if fact.optional else name}
+    if issubclass(fact.kind, StrEnum):
+        shape["enum"] = [*fact.kind, *([None] if fact.optional else [])]
     elif name == "string":
-        shape |= {"minLength": 1, "maxLength": MAX_TARGET if field == "target" else MAX_ID}
+        shape |= {"minLength": 1, "maxLength": MAX_TARGET if fact.name == "target" else MAX_ID}
     elif name in ("number", "integer"):
         shape |= {"minimum": 0, "maximum": MAX_NUMBER}
     return shape

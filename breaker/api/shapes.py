@@ -175,9 +175,11 @@ class MovesShape(TypedDict):
 
 
 class FlawShape(TypedDict):
-    """What is wrong with one report of several."""
+    """What is wrong with one report of several: which it is, by its place and its id, and in which fact."""
 
     index: int
+    id: str | None
+    field: str | None
     wrong: str
 
 

@@ -14,10 +14,12 @@ from breaker.answer import Answer, Part
 from breaker.circuit import Cause, Circuit, Held, Measure, Move, State
 from breaker.errors import BadFactError
 from breaker.log import Bin, Entry, Weight
-from breaker.verdict import Blame, Judgement, Verdict
+from breaker.store.contract import Weighed
+from breaker.verdict import Blame, Verdict
 
 CIRCUIT_FIELDS = ("epoch", "generation", "cause", "moved_at", "open_until", "held", "hold_s")
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _FACTS = frozenset(field.name for field in fields(Answer))
 _CAUSES = frozenset(Cause)
 # The scripts read a circuit by the same rules: one that only one of both could read could never be moved.
@@ -89,15 +91,13 @@ def kind(answer: Answer, weight: Weight) -> str:
     return "late" if answer.part is Part.LATE else _KINDS.get(weight, "nothing")
 
 
-def write_id(answer: Answer) -> str:
-    """An answer's id, as the script looks for it."""
-    return _json(answer.id)
-
-
-def write_members(answer: Answer, judgement: Judgement) -> str:
-    """The members of an entry that the script doesn't write itself, without the opening brace."""
-    members = {"verdict": judgement.verdict.value, "blame": judgement.blame.value, "answer": answer.facts()}
-    return _json(members)[1:]
+def write_weighed(weighed: Weighed, waited_s: float) -> str:
+    """The line that tells the script of an answer which has waited for so long."""
+    answer, judgement = weighed.answer, weighed.judgement
+    began_ago_s, counted_ago_s = answer.began_ago_s, max(0.0, answer.began_ago_s - answer.seconds)
+    times = f"{(began_ago_s + waited_s) * 1e6:.0f} {(counted_ago_s + waited_s) * 1e6:.0f}"
+    members = f'"verdict":"{judgement.verdict}","blame":"{judgement.blame}","answer":{_json(answer.facts())}}}'
+    return f"{answer.part} {kind(answer, weighed.weight)} {times}\t{_json(answer.id)}\t{members}\n"
 
 
 @lru_cache(maxsize=8192)
@@ -160,8 +160,8 @@ def read_move(text: str) -> Move | None:
 
 
 def _json(value: object) -> str:
-    """Short, and in ASCII: whatever an id holds, one line of text comes out."""
-    return json.dumps(value, separators=(",", ":"))
+    """Short, and in ASCII: whatever an id holds, one line of text without tabs comes out."""
+    return _ENCODER.encode(value)
 
 
 def _moment(text: str) -> float:

@@ -12,23 +12,41 @@ from breaker.usual import Usual
 from breaker.verdict import Judgement
 
 
+@dataclass(kw_only=True, slots=True, eq=False)
+class Weighed:
+    """A judged answer on its way into a store, and what it counts as where it is only counted.
+
+    `since` is the monotonic moment at which its facts were handed in; `tried` says that it was sent before without a
+    reply, and may have counted.
+    """
+
+    answer: Answer
+    judgement: Judgement
+    weight: Weight
+    since: float
+    tried: bool = False
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """A target as the store sees it at its own time `now`; `counted` is False for an answer known before."""
+    """A target as the store sees it at its own time `now`.
+
+    `counted` says of each answer that was recorded whether it counted: False for one known before.
+    """
 
     circuit: Circuit
     log: Log
     now: float
-    counted: bool = True
+    counted: tuple[bool, ...] = ()
 
 
 class Store(Protocol):
     """What the switchboard asks of a store. Everything raises StoreGoneError within the store's limit."""
 
-    async def record(self, answer: Answer, judgement: Judgement, weight: Weight) -> Reading:
-        """Append a judged answer to its target's log, once for each id, and give back what is known now.
+    async def record(self, weighed: Sequence[Weighed], sent_at: float) -> Reading:
+        """Append answers of one target and one source to its log, in their order, once for each part of an id.
 
-        `weight` is what it counts as where it is only counted.
+        `sent_at` is the monotonic moment up to which they have waited. Gives what is known after them.
         """
         ...
 

@@ -1,13 +1,16 @@
--- Counts one judged answer of one target, each part of an id once. Holds no policy.
+-- Counts judged answers of one target in their order, each part of an id once. Holds no policy.
 --
 -- KEYS   one hash tag: 1 circuit (hash)  2 probes (list)  3 reports (list)  4 ids (sorted set)  5 bins (list)
 --        6 usual speed (string), only read here
--- ARGV   1 source: probe | report      2 part: late | final      3 kind: ok | failure | nothing | late
---        4 id, written as JSON         5 microseconds since the request began
---        6 the entry's other members, written as JSON without the opening brace
---        7 the epoch of a circuit that is made now
---        8 microseconds since it counted; 0 unless it has waited somewhere
--- Reply  { counted: 0 | 1, now: seconds as text, the circuit's fields, probes, reports, bins, usual } (oldest first)
+-- ARGV   1 the source of all: probe | report      2 the epoch of a circuit that is made now
+--        3 a line for each answer, in parts that a tab parts:
+--          "part kind began counted": late | final; ok | failure | nothing | late; microseconds since its request began;
+--          microseconds since it counted, 0 unless it has waited somewhere
+--          its id, written as JSON
+--          the entry's other members, written as JSON without the opening brace
+-- Reply  one text, since a client reads one the quickest, in parts that a zero byte parts: counted, a digit for each
+--        answer, 1 or 0; now, in seconds; probes, reports and bins, a line for each, oldest first; usual; the circuit's
+--        fields
 --
 -- A bin is "start kept ok failure nothing late": seconds since 1970, reports kept one by one, reports of each kind.
 -- A report is counted in the bin of the moment at which it counted; what began before the last move, as nothing.
@@ -16,13 +19,16 @@
 local GARBAGE_S, DAY_S = 30 * 86400, 86400
 local LENGTH = { probe = 32, report = 64 }
 local IDS = 4096
+-- How long a call was under way is in no age. So answers that counted within this of each other are put in the order in
+-- which they came.
+local TOGETHER_US = 1000000
 local BIN_S, BINS = 10, 60
 -- A report beyond so many kept in its bin is only counted there, unless the newest ROW kept ones are of mixed kinds:
 -- so a flood pushes out nothing that a rule needs, and a change of kind is kept until a whole row of it stands.
 local MODEST, ROW = 20, 16
 local COLUMN = { ok = 3, failure = 4, nothing = 5, late = 6 }
 
-local source, part, kind, id, age_us, members, epoch, ago_us = unpack(ARGV)
+local source, epoch = ARGV[1], ARGV[2]
 local list = source == 'probe' and KEYS[2] or KEYS[3]
 
 local time = redis.call('TIME')
@@ -38,6 +44,10 @@ local function kind_of(entry)
   return string.match(entry, '"kind":"(%a+)"')
 end
 
+local function at_of(entry)
+  return (tonumber(string.match(entry or '', '"at":([%d.]+)')) or 0) * 1000000
+end
+
 local function refresh(key)
   if redis.call('TTL', key) < GARBAGE_S - DAY_S then
     redis.call('EXPIRE', key, GARBAGE_S)
@@ -46,31 +56,16 @@ end
 
 local kept = { [KEYS[2]] = redis.call('LRANGE', KEYS[2], 0, -1), [KEYS[3]] = redis.call('LRANGE', KEYS[3], 0, -1) }
 local entries = kept[list]
-local start = '{"id":' .. id .. ',"at":'
-
-local place
-for i = #entries, 1, -1 do
-  if string.sub(entries[i], 1, #start) == start then
-    place = i
-    break
-  end
-end
-
-local late_known = redis.call('ZSCORE', KEYS[4], 'late ' .. id)
-local final_known = redis.call('ZSCORE', KEYS[4], 'final ' .. id)
-local known
-if part == 'late' then
-  known = late_known or final_known or place
-else
-  known = final_known or (place and kind_of(entries[place]) ~= 'late')
-end
+local stored = #entries
+local last = redis.call('ZRANGE', KEYS[4], -1, -1, 'WITHSCORES')
+local usual = redis.call('GET', KEYS[6])
 
 -- The last moment at which something counted; now at most, since the clock may have been set back.
 local function newest()
   local at_us = 0
-  for _, entries in pairs(kept) do
-    for _, entry in ipairs(entries) do
-      at_us = math.max(at_us, (tonumber(string.match(entry, '"at":([%d.]+)')) or 0) * 1000000)
+  for _, lines in pairs(kept) do
+    for _, entry in ipairs(lines) do
+      at_us = math.max(at_us, at_of(entry))
     end
   end
   return seconds(math.min(math.ceil(at_us), now_us))
@@ -79,48 +74,114 @@ end
 local circuit = read_circuit(KEYS[1])
 local lost = not circuit
 circuit = circuit or { epoch, '0', '', newest(), '', '', '0' }
-
--- What the answer becomes: the second part of an entry, a new entry, or a number in a bin.
-local merges = not known and place
+local moved_us = (tonumber(circuit[4]) or 0) * 1000000
 local bins = lost and {} or redis.call('LRANGE', KEYS[5], 0, -1)
-local usual = redis.call('GET', KEYS[6])
-local appends, bin, bin_place = false, nil, nil
-if not known and not place and not late_known then
-  appends = true
-  if source == 'report' then
-    local begins = string.format('%d', math.floor(math.max(now_us - tonumber(ago_us), 0) / 1000000 / BIN_S) * BIN_S)
-    for i = #bins, 1, -1 do
-      if string.sub(bins[i], 1, #begins + 1) == begins .. ' ' then
-        bin_place = i
-        break
-      end
-    end
-    local passed = not bin_place and #bins > 0 and tonumber(string.match(bins[#bins], '^%d+')) > tonumber(begins)
-    if not passed then -- else it waited for so long that its time has no bin
-      bin = { string.match(bins[bin_place or 0] or begins .. ' 0 0 0 0 0', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
-      local row = #entries >= ROW
-      for i = #entries, math.max(#entries - ROW + 1, 1), -1 do
-        row = row and kind_of(entries[i]) == kind
-      end
-      appends = tonumber(bin[2]) < MODEST or not row
-      local moved_us = (tonumber(circuit[4]) or 0) * 1000000
-      local column = now_us - tonumber(age_us) > moved_us and COLUMN[kind] or COLUMN.nothing
-      bin[2] = bin[2] + (appends and 1 or 0)
-      bin[column] = bin[column] + 1
-      bins[bin_place or #bins + 1] = table.concat(bin, ' ')
-    end
-  end
+local stored_bins = #bins
+
+local places = {} -- of entries, by their ids
+for place, entry in ipairs(entries) do
+  places[string.match(entry, '^{"id":(.-),"at":') or ''] = place
 end
 
-if merges then
+local came = {} -- the parts of ids that count in this call
+local function has_come(part, id)
+  return came[part .. ' ' .. id] or redis.call('ZSCORE', KEYS[4], part .. ' ' .. id)
+end
+
+local function is_known(part, id, place)
+  if part == 'late' then
+    return has_come('late', id) or has_come('final', id) or place
+  end
+  return has_come('final', id) or (place and kind_of(entries[place]) ~= 'late')
+end
+
+-- Of which kind the newest entries are, and how many in a row; ROW at most.
+local row_kind, row
+local function measure_row()
+  row_kind, row = kind_of(entries[#entries] or ''), 0
+  for i = #entries, math.max(#entries - ROW + 1, 1), -1 do
+    if kind_of(entries[i]) ~= row_kind then
+      break
+    end
+    row = row + 1
+  end
+end
+measure_row()
+
+local counting = {} -- the bins that change, as numbers, by the text of their start
+local function bin_of(begins)
+  if counting[begins] then
+    return counting[begins]
+  end
+  local place
+  for i = #bins, 1, -1 do
+    if string.sub(bins[i], 1, #begins + 1) == begins .. ' ' then
+      place = i
+      break
+    end
+  end
+  if not place and #bins > 0 and tonumber(string.match(bins[#bins], '^%d+')) > tonumber(begins) then
+    return nil -- what comes now has waited for so long that its time has no bin
+  end
+  place = place or #bins + 1
+  bins[place] = bins[place] or begins .. ' 0 0 0 0 0'
+  local bin = { string.match(bins[place], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
+  bin.place = place
+  counting[begins] = bin
+  return bin
+end
+
+-- Counts a report; gives whether it is kept as an entry, too.
+local function count(kind, age_us, ago_us)
+  local bin = bin_of(string.format('%d', math.floor(math.max(now_us - ago_us, 0) / 1000000 / BIN_S) * BIN_S))
+  if not bin then
+    return true
+  end
+  local keep = tonumber(bin[2]) < MODEST or row < ROW or row_kind ~= kind
+  local column = now_us - age_us > moved_us and COLUMN[kind] or COLUMN.nothing
+  bin[2] = bin[2] + (keep and 1 or 0)
+  bin[column] = bin[column] + 1
+  return keep
+end
+
+local merged = {} -- the places of stored entries that have got their second part
+local function merge(place, id, kind, members)
   local at, began = string.match(entries[place], '"at":([%d.]+),"began":([%d.]+)')
-  entries[place] = start .. at .. ',"began":' .. began .. ',"late":true,"kind":"' .. kind .. '",' .. members
-elseif appends then
-  local began = seconds(math.max(now_us - tonumber(age_us), 0))
-  local late = part == 'late' and 'true' or 'false'
-  local at = seconds(math.max(now_us - tonumber(ago_us), 0))
-  entries[#entries + 1] = start .. at .. ',"began":' .. began .. ',"late":' .. late
-    .. ',"kind":"' .. kind .. '",' .. members
+  entries[place] = '{"id":' .. id .. ',"at":' .. at .. ',"began":' .. began .. ',"late":true,"kind":"' .. kind
+    .. '",' .. members
+  merged[place] = place <= stored or nil
+  measure_row()
+end
+
+local last_us = math.floor(at_of(entries[#entries]) + 0.5)
+local function append(part, id, kind, age_us, ago_us, members)
+  local began_us, at_us = math.max(now_us - age_us, 0), math.max(now_us - ago_us, 0)
+  if last_us >= at_us and last_us - at_us < TOGETHER_US then
+    at_us = last_us + 1
+  end
+  last_us = at_us
+  entries[#entries + 1] = '{"id":' .. id .. ',"at":' .. seconds(at_us) .. ',"began":' .. seconds(began_us)
+    .. ',"late":' .. (part == 'late' and 'true' or 'false') .. ',"kind":"' .. kind .. '",' .. members
+  places[id] = #entries
+  row = kind == row_kind and math.min(row + 1, ROW) or 1
+  row_kind = kind
+end
+
+local counted, ids = {}, {}
+for part, kind, age_us, ago_us, id, members in string.gmatch(ARGV[3], '(%a+) (%a+) (%d+) (%d+)\t([^\t]+)\t([^\n]+)\n') do
+  local place = places[id]
+  local known = is_known(part, id, place)
+  counted[#counted + 1] = known and '0' or '1'
+  if not known then
+    if place then
+      merge(place, id, kind, members)
+    elseif not has_come('late', id) and (source == 'probe' or count(kind, tonumber(age_us), tonumber(ago_us))) then
+      append(part, id, kind, tonumber(age_us), tonumber(ago_us), members)
+    end
+    came[part .. ' ' .. id] = true
+    ids[#ids + 1] = (last[2] or 0) + #ids / 2 + 1
+    ids[#ids + 1] = part .. ' ' .. id
+  end
 end
 
 -- From here on it only writes.
@@ -131,31 +192,39 @@ if lost then
   end
   redis.call('DEL', KEYS[5])
 end
-if not known then
-  if merges then
-    redis.call('LSET', list, place - 1, entries[place])
-  elseif appends then
-    redis.call('RPUSH', list, entries[#entries])
-    redis.call('LTRIM', list, -LENGTH[source], -1)
+for place in pairs(merged) do
+  redis.call('LSET', list, place - 1, entries[place])
+end
+if #entries > stored then
+  redis.call('RPUSH', list, unpack(entries, stored + 1))
+  redis.call('LTRIM', list, -LENGTH[source], -1)
+end
+for _, bin in pairs(counting) do
+  bins[bin.place] = table.concat(bin, ' ')
+  if bin.place <= stored_bins then
+    redis.call('LSET', KEYS[5], bin.place - 1, bins[bin.place])
   end
-  if bin then
-    if bin_place then
-      redis.call('LSET', KEYS[5], bin_place - 1, bins[bin_place])
-    else
-      redis.call('RPUSH', KEYS[5], bins[#bins])
-      redis.call('LTRIM', KEYS[5], -BINS, -1)
-    end
-    refresh(KEYS[5])
-  end
-  local last = redis.call('ZRANGE', KEYS[4], -1, -1, 'WITHSCORES')
-  redis.call('ZADD', KEYS[4], (last[2] or 0) + 1, part .. ' ' .. id)
+end
+if #bins > stored_bins then
+  redis.call('RPUSH', KEYS[5], unpack(bins, stored_bins + 1))
+  redis.call('LTRIM', KEYS[5], -BINS, -1)
+end
+if next(counting) then
+  refresh(KEYS[5])
+end
+if #ids > 0 then
+  redis.call('ZADD', KEYS[4], unpack(ids))
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -IDS - 1)
   refresh(list)
   refresh(KEYS[4])
 end
 refresh(KEYS[1])
 
-if #entries > LENGTH[source] then
-  table.remove(entries, 1)
+local function lines(all, most)
+  return table.concat(all, '\n', math.max(#all - most + 1, 1))
 end
-return { known and 0 or 1, seconds(now_us), circuit, kept[KEYS[2]], kept[KEYS[3]], bins, usual }
+
+return table.concat({
+  table.concat(counted), seconds(now_us), lines(kept[KEYS[2]], LENGTH.probe), lines(kept[KEYS[3]], LENGTH.report),
+  lines(bins, BINS), usual or '', unpack(circuit),
+}, '\0')

@@ -1,7 +1,7 @@
 """Joins judging, deciding and routing to a store: report, route, hold, snapshot."""
 
 from breaker.switchboard.board import LOOK_S, Switchboard
-from breaker.switchboard.intake import MAX_WAITING
+from breaker.switchboard.intake import MAX_WAITING, Dropped, Queue
 from breaker.switchboard.listeners import Judged, Listeners
 from breaker.switchboard.snapshot import REFRESH_S, STALE_AFTER_S
 from breaker.switchboard.words import Network, Standing, newest
@@ -11,9 +11,11 @@ __all__ = [
     "MAX_WAITING",
     "REFRESH_S",
     "STALE_AFTER_S",
+    "Dropped",
     "Judged",
     "Listeners",
     "Network",
+    "Queue",
     "Standing",
     "Switchboard",
     "newest",

@@ -13,12 +13,13 @@ from breaker.policy import Policy
 from breaker.route import Decision, Route, Unable, choose
 from breaker.store.contract import Reading, Store
 from breaker.switchboard.following import Follower
-from breaker.switchboard.intake import Intake
+from breaker.switchboard.intake import Intake, Queue
 from breaker.switchboard.listeners import NOBODY, Judged, Listeners
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.recorder import Recorder
-from breaker.switchboard.snapshot import REFRESH_S, Snapshot
+from breaker.switchboard.snapshot import Snapshot
 from breaker.switchboard.words import Network, Standing
+from breaker.verdict import Judgement
 
 _log = logging.getLogger(__name__)
 
@@ -85,12 +86,12 @@ class Switchboard:
         return self._mover.suspect_s()
 
     def waiting(self) -> int:
-        """How many answers wait for the store."""
+        """How many answers wait for the store, or are on their way."""
         return len(self._intake)
 
-    def dropped(self) -> int:
-        """How many answers were one too many, or refused by the store for good."""
-        return self._intake.dropped
+    def queue(self) -> Queue:
+        """What waits for the store, and what never came there."""
+        return self._intake.queue()
 
     def route(
         self, name: str | None = None, *, unable: tuple[Unable, ...] = (), turn_s: float | None = None
@@ -128,10 +129,19 @@ class Switchboard:
     async def report(self, answer: Answer) -> Judged | None:
         """Judge an answer, record it and make the move that is due; None while it waits for a store that is gone.
 
-        Raises UnknownNameError for a target that isn't configured.
+        Those of a target keep their order, also beside those that were taken in. Raises UnknownNameError.
         """
         self._check(answer.target)
         return await self._intake.take(answer)
+
+    def take_in(self, answer: Answer) -> Judgement:
+        """Judge an answer at once, and record it as soon as may be. Raises UnknownNameError."""
+        self._check(answer.target)
+        return self._intake.put(answer)
+
+    async def drain(self, within_s: float) -> None:
+        """Record all that waits, for so long at most; what is left then is dropped and counted."""
+        await self._intake.drain(within_s)
 
     async def settle(self) -> float | None:
         """Make the moves that the clock alone decides; gives the seconds until the next one, None if there is none."""
@@ -165,10 +175,9 @@ class Switchboard:
     # The snapshot
 
     async def refresh(self) -> None:
-        """Read all circuits, put back what the store has forgotten, and send what waits."""
+        """Read all circuits, and put back what the store has forgotten."""
         await self._follower.read()
         await self._mover.make_sure()
-        await self._intake.send(REFRESH_S)  # then the next read is due: the more waits, the more may move
 
     async def look_again(self) -> None:
         """Read the last answers for those who look, at most once a second; a store that is gone changes nothing."""

@@ -1,81 +1,204 @@
-"""Takes answers in; while the store is gone they wait here."""
+"""The queue between those who hand answers in and the store: bounded, never waited for, in order for each target."""
 
+import asyncio
 import logging
 import time
-from collections import deque
-from dataclasses import dataclass, replace
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from breaker.answer import Answer
 from breaker.errors import StoreError, StoreGoneError
+from breaker.store.contract import Weighed
 from breaker.switchboard.listeners import Judged
 from breaker.switchboard.recorder import Recorder
-from breaker.verdict import judge
+from breaker.verdict import Judgement
 
 _log = logging.getLogger(__name__)
 
-# Answers that wait for a store that is gone.
-MAX_WAITING = 10_000
+# Answers that wait for the store; about 0.7 KB each.
+MAX_WAITING = 50_000
+# Answers in one call of the store, which keeps others waiting for a millisecond meanwhile; fewer after a call that it
+# didn't answer in time.
+BATCH = 100
+# After such a call, before the next; twice as long each time, up to the second.
+AGAIN_S = (0.1, 1.0)
+# One trouble is logged at most this often.
+_SAY_S = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """An answer that waits since a monotonic moment; `tried`: it was sent, and may have counted without a reply."""
+class Dropped(StrEnum):
+    """Why an answer never came into the store."""
 
-    since: float
-    answer: Answer
-    tried: bool
+    FULL = "full"  # more waited than may, and it was the oldest
+    REFUSED = "refused"  # the store will never take it
+    STOPPED = "stopped"  # the service ended before the store was back
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Queue:
+    """The answers that are on their way into the store: how many, the oldest's wait, and how many never came there."""
+
+    waiting: int
+    oldest_s: float
+    dropped: Mapping[Dropped, int]
+
+    @property
+    def full(self) -> bool:
+        """Whether the next one pushes out the oldest."""
+        return self.waiting >= MAX_WAITING
 
 
 class Intake:
-    """Hands answers on to the recorder; while the store is gone they wait, MAX_WAITING at most.
+    """Takes answers in at once and brings them into the store in batches, several targets at a time.
 
-    `dropped` counts those that were one too many, and those that the store refuses for good.
+    Answers of one target keep their order. What the store gave no answer to is sent again, as the same: it counts
+    once. Of more than MAX_WAITING the oldest are dropped.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._waiting: deque[_Waiting] = deque()
-        self.dropped = 0
+        self._order: OrderedDict[Weighed, None] = OrderedDict()  # all that wait, oldest first
+        self._lanes: dict[str, deque[Weighed]] = {}  # the same, by target
+        self._under_way = 0
+        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._resting: set[str] = set()  # the targets whose store gave no answer just now
+        self._askers: dict[Weighed, asyncio.Future[Judged | None]] = {}
+        self._said: dict[str, float] = {}
+        self._dropped = dict.fromkeys(Dropped, 0)
 
     def __len__(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
+        """How many wait, or are under way."""
+        return len(self._order) + self._under_way
+
+    def queue(self) -> Queue:
+        """How it stands."""
+        oldest_s = time.monotonic() - next(iter(self._order)).since if self._order else 0.0
+        return Queue(waiting=len(self), oldest_s=oldest_s, dropped=dict(self._dropped))
+
+    def put(self, answer: Answer) -> Judgement:
+        """Judge an answer and let it wait for its turn."""
+        weighed = self._recorder.weighed(answer)
+        self._enter(weighed)
+        return weighed.judgement
 
     async def take(self, answer: Answer) -> Judged | None:
-        """Judge and record an answer; None while it waits for a store that is gone."""
-        judgement = judge(answer)
-        answer = await self._recorder.ours(answer, judgement)
-        if self._waiting:  # what is gone would cost each answer of many its full limit
-            self._wait(answer, tried=False)
+        """The same, and wait until it counts; None where the store is gone."""
+        weighed = self._recorder.weighed(answer)
+        self._enter(weighed)
+        if answer.target in self._resting:
             return None
+        asker: asyncio.Future[Judged | None] = asyncio.get_running_loop().create_future()
+        self._askers[weighed] = asker
+        return await asker
+
+    async def drain(self, within_s: float) -> None:
+        """Send all that waits, for so long at most; what is left then is dropped."""
+        if self._sending:
+            await asyncio.wait(self._sending.values(), timeout=within_s)
+        left = list(self._sending.values())
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        if lost := list(self._order):
+            _log.warning("%d answers are lost, since the store didn't take them in time", len(lost))
+            self._order.clear()
+            self._lanes.clear()
+            self._drop(lost, Dropped.STOPPED)
+
+    # Inside
+
+    def _enter(self, weighed: Weighed) -> None:
+        target = weighed.answer.target
+        self._lanes.setdefault(target, deque()).append(weighed)
+        self._order[weighed] = None
+        self._keep_the_newest()
+        if target not in self._sending:
+            self._sending[target] = asyncio.create_task(self._send(target), name=f"sending answers of {target}")
+
+    def _keep_the_newest(self) -> None:
+        while len(self._order) > MAX_WAITING:
+            oldest, _ = self._order.popitem(last=False)
+            self._lanes[oldest.answer.target].popleft()
+            self._drop([oldest], Dropped.FULL)
+            self._say("%d answers wait for the store, and more come: the oldest are dropped", MAX_WAITING)
+
+    async def _send(self, target: str) -> None:
+        """Send what waits of a target, until nothing does."""
+        lane, most, (pause_s, longest_s) = self._lanes[target], BATCH, AGAIN_S
         try:
-            return await self._recorder.record(answer, judgement)
+            while lane:
+                if await self._send_batch(lane, most):
+                    self._resting.discard(target)
+                    most, pause_s = min(2 * most, BATCH), AGAIN_S[0]
+                else:
+                    self._resting.add(target)
+                    self._dismiss(lane)
+                    await asyncio.sleep(pause_s)
+                    most, pause_s = max(most // 4, 1), min(2 * pause_s, longest_s)
+        finally:
+            self._resting.discard(target)
+            del self._sending[target]
+
+    async def _send_batch(self, lane: deque[Weighed], most: int) -> bool:
+        """Whether the batch is done with; else it waits again, where it did."""
+        batch = [lane.popleft() for _ in range(self._recorder.together(lane, most))]
+        for one in batch:
+            del self._order[one]
+        self._under_way += len(batch)
+        done = False
+        try:
+            done = await self._bring(batch)
+        finally:
+            self._under_way -= len(batch)
+            if not done:
+                self._wait_again(lane, batch)
+        return done
+
+    async def _bring(self, batch: list[Weighed]) -> bool:
+        """Whether the store has decided on them."""
+        try:
+            judged = await self._recorder.record(batch)
+        except StoreGoneError as error:
+            self._say("answers wait, since the store can't take them: %s", error)
+            for one in batch:
+                one.tried = True
+            return False
         except StoreError as error:
-            _log.warning("the answer waits, since the store can't take it: %s", error)
-            self._wait(answer, tried=True)
-            return None
+            self._say("answers are dropped, since the store refuses them for good: %s", error)
+            self._drop(batch, Dropped.REFUSED)
+        except Exception:  # noqa: BLE001 # a fault of ours must not stop those that come after
+            _log.exception("%d answers are dropped", len(batch))
+            self._drop(batch, Dropped.REFUSED)
+        else:
+            for one, what in zip(batch, judged, strict=True):
+                self._answer(one, what)
+        return True
 
-    async def send(self, within_s: float) -> None:
-        """Send what waits, oldest first; its age keeps it honest. What the store refuses for good is dropped.
+    def _wait_again(self, lane: deque[Weighed], batch: list[Weighed]) -> None:
+        for one in reversed(batch):
+            lane.appendleft(one)
+            self._order[one] = None
+            self._order.move_to_end(one, last=False)
+        self._keep_the_newest()
 
-        Stops after so long, however much is left. Raises StoreGoneError.
-        """
-        ends = time.monotonic() + within_s
-        while self._waiting and time.monotonic() < ends:
-            waits = self._waiting.popleft()
-            answer = waits.answer
-            aged = replace(answer, age_s=answer.began_ago_s + time.monotonic() - waits.since)
-            try:
-                await self._recorder.record(aged, judge(aged), tried=waits.tried)
-            except StoreGoneError:
-                self._waiting.appendleft(replace(waits, tried=True))
-                raise
-            except StoreError as error:
-                self.dropped += 1
-                _log.warning("an answer of %s is dropped: %s", answer.target, error)
+    def _drop(self, lost: Sequence[Weighed], why: Dropped) -> None:
+        self._dropped[why] += len(lost)
+        self._dismiss(lost)
 
-    def _wait(self, answer: Answer, *, tried: bool) -> None:
-        if len(self._waiting) >= MAX_WAITING:
-            self._waiting.popleft()
-            self.dropped += 1
-        self._waiting.append(_Waiting(time.monotonic(), answer, tried))
+    def _dismiss(self, waiting: Iterable[Weighed]) -> None:
+        """Let nobody wait for these any longer."""
+        for one in list(waiting) if self._askers else ():
+            self._answer(one, None)
+
+    def _answer(self, one: Weighed, what: Judged | None) -> None:
+        asker = self._askers.pop(one, None)
+        if asker is not None and not asker.done():
+            asker.set_result(what)
+
+    def _say(self, words: str, *more: object) -> None:
+        now = time.monotonic()
+        if now - self._said.get(words, float("-inf")) >= _SAY_S:
+            self._said[words] = now
+            _log.warning(words, *more)

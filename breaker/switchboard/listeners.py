@@ -14,12 +14,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
-    """An answer on its way through the switchboard; `move` is what it caused here, None for nothing."""
+    """An answer on its way through the switchboard; `move` is what it caused here, None for nothing.
+
+    `waited_s` is how long it waited for the store; `answer` was true before that, `reading` is true after it.
+    """
 
     answer: Answer
     judgement: Judgement
     reading: Reading
     move: Move | None
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,28 @@
 """Brings answers into the store, and does what follows from them."""
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from breaker import circuit as circuits
-from breaker.answer import Answer, Ended
+from breaker.answer import Answer, Ended, Source
 from breaker.errors import StoreError
 from breaker.log import Entry, Weight, weigh
 from breaker.policy import Policy
-from breaker.store.contract import Reading, Store
+from breaker.store.contract import Reading, Store, Weighed
 from breaker.switchboard.listeners import Judged, Listeners, tell
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.snapshot import Snapshot
 from breaker.switchboard.words import Network
-from breaker.verdict import Judgement
+from breaker.verdict import Judgement, judge
 
 _log = logging.getLogger(__name__)
 
 
 class Recorder:
-    """Records each answer, learns from it, has the move made that is due after it, and tells the listeners."""
+    """Records answers, learns from them, has the moves made that are due after them, and tells the listeners."""
 
     def __init__(
         self,
@@ -38,44 +40,80 @@ class Recorder:
         self._mover = mover
         self._network = network
 
-    async def ours(self, answer: Answer, judgement: Judgement) -> Answer:
-        """The answer, marked where our own network was down while it was waited for, and it broke off or came late."""
-        network = self._network
-        if network is None or not self._may_be_ours(answer, judgement):
-            return answer
-        down = network.was_down(answer.began_ago_s)
-        if not down and answer.ended is not Ended.COMPLETE:
-            down = await self._mover.down(answer.target)
-        return replace(answer, self_suspect=True) if down else answer
+    def weighed(self, answer: Answer) -> Weighed:
+        """An answer that has just been handed in, judged and weighed."""
+        judgement = judge(answer)
+        one = Weighed(answer=answer, judgement=judgement, weight=self._weigh(answer, judgement), since=time.monotonic())
+        if self._network is not None and _may_be_ours(one) and self._network.was_down(answer.began_ago_s):
+            self._excuse(one)
+        return one
 
-    async def record(self, answer: Answer, judgement: Judgement, *, tried: bool = False) -> Judged:
-        """What became of an answer. `tried`: it was sent before, and may have counted without a reply.
+    def together(self, waiting: Iterable[Weighed], most: int) -> int:
+        """How many of those that wait, all of one target, go into the store in one batch.
 
-        Raises StoreError.
+        A probe goes alone, and a batch of reports ends with each that may open the circuit: so it moves as it would if
+        they came one by one.
         """
-        entry = _entry(answer, judgement)
-        weight = weigh(entry, self._policies[answer.target])
-        reading = self._snapshot.remembered(answer.target, await self._store.record(answer, judgement, weight))
-        if reading.counted:
-            reading = await self._learn(reading, entry)
+        number, opens = 0, True
+        for number, one in enumerate(islice(waiting, most), 1):
+            if number == 1:
+                opens = self._may_open(one.answer.target)
+            if one.answer.source is Source.PROBE:
+                return max(number - 1, 1)
+            if opens and one.weight.bad:
+                break
+        return number
+
+    async def record(self, weighed: Sequence[Weighed]) -> list[Judged]:
+        """What became of a batch. Raises StoreError, where nothing is known of it."""
+        await self._excuse_ours(weighed)
+        sent_at, target = time.monotonic(), weighed[0].answer.target
+        reading = self._snapshot.remembered(target, await self._store.record(weighed, sent_at))
+        if reading.counted[0]:
+            reading = await self._learn(reading, weighed[0])
         # Also after a repeated answer: it may have come again because the first reply was lost, and the move with it.
-        move = await self._mover.make_due(answer.target, reading)
-        judged = Judged(answer=answer, judgement=judgement, reading=reading, move=move)
-        self._snapshot.logs[answer.target] = reading.log
-        if reading.counted or tried:  # what counted at the first try was told to nobody
-            tell(self._listeners.judged, judged)
+        move = await self._mover.make_due(target, reading)
+        self._snapshot.logs[target] = reading.log
+        judged = [
+            Judged(
+                answer=one.answer,
+                judgement=one.judgement,
+                reading=reading,
+                move=move if one is weighed[-1] else None,
+                waited_s=sent_at - one.since,
+            )
+            for one in weighed
+        ]
+        for one, told, counted in zip(weighed, judged, reading.counted, strict=True):
+            if counted or one.tried:  # what counted at the first try was told to nobody
+                tell(self._listeners.judged, told)
         if move is not None:
-            self._mover.announce(answer.target, move)
+            self._mover.announce(target, move)
         return judged
 
-    def _may_be_ours(self, answer: Answer, judgement: Judgement) -> bool:
-        """Whether it is a bad one that no word of the provider's has made so."""
-        weight = weigh(_entry(answer, judgement), self._policies[answer.target])
-        return weight is Weight.SLOW or (weight is Weight.FAILED and answer.ended is not Ended.COMPLETE)
+    # Inside
 
-    async def _learn(self, reading: Reading, entry: Entry) -> Reading:
+    def _weigh(self, answer: Answer, judgement: Judgement) -> Weight:
+        return weigh(_entry(answer, judgement), self._policies[answer.target])
+
+    def _may_open(self, target: str) -> bool:
+        circuit = self._snapshot.circuits.get(target)
+        return circuit is None or circuit.open_until is None
+
+    async def _excuse_ours(self, weighed: Sequence[Weighed]) -> None:
+        """Mark those that broke off while our own network is down."""
+        broken_off = [one for one in weighed if _may_be_ours(one) and one.answer.ended is not Ended.COMPLETE]
+        if broken_off and await self._mover.down(broken_off[0].answer.target):
+            for one in broken_off:
+                self._excuse(one)
+
+    def _excuse(self, one: Weighed) -> None:
+        one.answer = replace(one.answer, self_suspect=True)
+        one.weight = self._weigh(one.answer, one.judgement)
+
+    async def _learn(self, reading: Reading, weighed: Weighed) -> Reading:
         """The reading with what the answer teaches of the usual speed; two that learn at once may lose one lesson."""
-        target, log = entry.answer.target, reading.log
+        entry, target, log = _entry(weighed.answer, weighed.judgement), weighed.answer.target, reading.log
         usual = circuits.learnt(reading.circuit, log, self._policies[target], entry, reading.now)
         if usual is log.usual:
             return reading
@@ -84,6 +122,11 @@ class Recorder:
         except StoreError as error:  # a lesson lost is no answer lost
             _log.warning("what is usual of %s is known here alone: %s", target, error)
         return replace(reading, log=replace(log, usual=usual))
+
+
+def _may_be_ours(one: Weighed) -> bool:
+    """Whether it is a bad one that no word of the provider's has made so."""
+    return one.weight is Weight.SLOW or (one.weight is Weight.FAILED and one.answer.ended is not Ended.COMPLETE)
 
 
 def _entry(answer: Answer, judgement: Judgement) -> Entry:

@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector
 
 from breaker.api.given import Given
 from breaker.circuit import State
-from breaker.switchboard import Standing, Switchboard
+from breaker.switchboard import MAX_WAITING, Queue, Standing, Switchboard
 from monitor.lag import LoopLag
 from monitor.metrics import names
 
@@ -34,6 +34,8 @@ class Live(Collector):
             names.STORE_UP,
             names.SNAPSHOT_AGE,
             names.WAITING,
+            names.WAITING_MOST,
+            names.OLDEST,
             names.SELF_SUSPECT,
             names.LOOP_LAG,
         )
@@ -93,14 +95,24 @@ def _given(given: Given) -> Iterable[Family]:
 
 
 def _store(board: Switchboard) -> Iterable[Family]:
-    up, waiting, dropped = names.STORE_UP.gauge_family(), names.WAITING.gauge_family(), names.DROPPED.counter_family()
+    up = names.STORE_UP.gauge_family()
     up.add_metric([], float(not board.stale()))
-    waiting.add_metric([], board.waiting())
-    dropped.add_metric([], board.dropped())
     suspect = names.SELF_SUSPECT.gauge_family()
     suspect.add_metric([], float(board.self_suspect_s() is not None))
-    yield from (up, waiting, dropped, suspect)
+    yield from (up, suspect, *_queue(board.queue()))
     age = names.SNAPSHOT_AGE.gauge_family()
     if (age_s := board.age_s()) is not None:
         age.add_metric([], age_s)
     yield age
+
+
+def _queue(queue: Queue) -> Iterable[Family]:
+    values = {names.WAITING: queue.waiting, names.WAITING_MOST: MAX_WAITING, names.OLDEST: queue.oldest_s}
+    for name, value in values.items():
+        gauge = name.gauge_family()
+        gauge.add_metric([], value)
+        yield gauge
+    dropped = names.DROPPED.counter_family()
+    for cause, times in queue.dropped.items():
+        dropped.add_metric([cause.value], times)
+    yield dropped

@@ -158,8 +158,14 @@ STORE_CALL = _histogram(
 STORE_FAILURES = _counter("store_call_failures_total", "Calls to the store that it refused or did not answer.")
 STORE_UP = _gauge("store_up", "1 while the store answers, 0 while the last snapshot is served instead.")
 SNAPSHOT_AGE = _gauge("store_snapshot_age_seconds", "How old the snapshot of all circuits is.")
-WAITING = _gauge("store_answers_waiting", "Answers that wait for a store that is gone.")
-DROPPED = _counter("store_answers_dropped_total", "Answers that were dropped because too many waited.")
+WAITING = _gauge("store_answers_waiting", "Answers that are on their way into the store, or wait until it is back.")
+WAITING_MOST = _gauge("store_answers_waiting_most", "How many may wait; of more the oldest are dropped.")
+OLDEST = _gauge("store_answers_oldest_seconds", "For how long the oldest of them has waited.")
+DROPPED = _counter(
+    "store_answers_dropped_total",
+    "Answers that never came into the store: too many waited, it refused them for good, or the service stopped first.",
+    "cause",
+)
 SELF_SUSPECT = _gauge(
     "self_suspect", "1 while our own network seems to be down, so that no circuit moves by itself; else 0."
 )

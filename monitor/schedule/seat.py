@@ -153,7 +153,7 @@ class Seat:
             verdict=judged.judgement.verdict,
             blame=judged.judgement.blame,
             at=reading.now,
-            began=reading.now - answer.began_ago_s,
+            began=reading.now - answer.began_ago_s - judged.waited_s,
             late=answer.part is Part.LATE,
         )
         self._heard.append(answer.id)

@@ -1,6 +1,7 @@
 """A store's server that tests may kill."""
 
 import contextlib
+import signal
 import socket
 import subprocess
 import time
@@ -33,6 +34,16 @@ class Server:
             self._process.kill()
             self._process.wait(10)
             self._process = None
+
+    def freeze(self) -> None:
+        """Stop it without a word."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def _line(self) -> socket.socket:
         deadline = time.monotonic() + 10

@@ -1,18 +1,18 @@
 """GET /route and POST /reports."""
 
+import asyncio
+
 import httpx
 import pytest
 
 from breaker.route import Route
+from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.server import Server
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, failed, good, slow
+from tests.reporting import recorded, report
 
 TARGET = PRIMARY.name
-
-
-async def report(door: httpx.AsyncClient, *reports: dict[str, object]) -> None:
-    assert (await door.post("/reports", json=list(reports))).status_code == 202
 
 
 async def test_a_healthy_route_goes_to_its_primary(door: httpx.AsyncClient) -> None:
@@ -49,7 +49,7 @@ async def test_a_healthy_route_goes_to_its_primary(door: httpx.AsyncClient) -> N
 async def test_bad_reports_send_the_next_step_to_the_backup(
     door: httpx.AsyncClient, reports: list[dict[str, object]], reason: str
 ) -> None:
-    await report(door, *reports)
+    await report(door, [*reports])
 
     said = (await door.get("/route?route=coder")).json()
 
@@ -61,7 +61,7 @@ async def test_bad_reports_send_the_next_step_to_the_backup(
 
 
 async def test_a_route_without_a_target_in_order_has_a_last_resort(door: httpx.AsyncClient) -> None:
-    await report(door, *(failed(f"{t.name}{i}", t) for t in (PRIMARY, BACKUP) for i in range(2)))
+    await report(door, [*(failed(f"{t.name}{i}", t) for t in (PRIMARY, BACKUP) for i in range(2))])
 
     answer = await door.get("/route?route=coder")
 
@@ -74,7 +74,7 @@ async def test_a_decision_that_stands_is_not_sent_again(door: httpx.AsyncClient)
     tag = (await door.get("/route?route=coder")).headers["etag"]
 
     same = await door.get("/route?route=coder", headers={"If-None-Match": f'"other", {tag}'})
-    await report(door, failed("a"), failed("b"))
+    await report(door, [failed("a"), failed("b")])
     other = await door.get("/route?route=coder", headers={"If-None-Match": tag})
 
     assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
@@ -107,7 +107,7 @@ async def test_an_unknown_parameter_changes_nothing(door: httpx.AsyncClient) -> 
 
 
 async def test_the_route_is_said_while_the_store_is_gone(door: httpx.AsyncClient, server: Server) -> None:
-    await report(door, failed("a"), failed("b"))
+    await report(door, [failed("a"), failed("b")])
     server.kill()
 
     said = await door.get("/route?route=coder")
@@ -208,14 +208,58 @@ async def test_only_json_is_read(door: httpx.AsyncClient, kind: str) -> None:
     assert answer.status_code == 415
 
 
-async def test_a_thousand_reports_are_taken_at_once(door: httpx.AsyncClient) -> None:
-    answer = await door.post("/reports", json=[good(f"step-{i}") for i in range(1000)])
+async def test_a_thousand_reports_are_taken_at_once(door: httpx.AsyncClient, store: RedisStore) -> None:
+    sent = [good(f"step-{i}", (PRIMARY, BACKUP)[i % 2]) for i in range(1000)]
+    answer = await report(door, sent)
 
-    assert answer.json()["accepted"] == 1000
+    said = answer.json()
+    assert said["accepted"] == 1000
+    assert [one["id"] for one in said["answers"]] == [one["id"] for one in sent]
+    for target in (PRIMARY, BACKUP):
+        assert sum(one.ok for one in (await store.look(target.name)).log.bins) == 500
+
+
+FLAWS: list[object] = [
+    pytest.param({**good("step-7"), "finish": "psst"}, "step-7", "finish", id="a fact of another type"),
+    pytest.param({**good("step-7"), "text_chars": -1}, "step-7", "text_chars", id="a fact out of range"),
+    pytest.param({**good("step-7"), "target": "psst/x"}, "step-7", "target", id="a target that isn't there"),
+    pytest.param({**good("step-7"), "ended": "pending"}, "step-7", "ended", id="an end that can't be"),
+    pytest.param({**good("step-7"), "text": "psst"}, "step-7", None, id="no fact"),
+    pytest.param({"target": TARGET, "ended": "complete", "seconds": 1}, None, "id", id="no id"),
+    pytest.param({**good(), "id": "psst\x00"}, None, "id", id="an id that can't be printed"),
+    pytest.param({**good(), "id": 7}, None, "id", id="an id that is a number"),
+    pytest.param({**good(), "id": "x" * 65}, None, "id", id="an id that is too long"),
+    pytest.param(["psst"], None, None, id="no object"),
+]
+
+
+@pytest.mark.parametrize(("bad", "name", "field"), FLAWS)
+async def test_a_malformed_report_is_named_by_place_id_and_field(
+    door: httpx.AsyncClient, bad: object, name: str | None, field: str | None
+) -> None:
+    """Wherever it stands; reports are read a few at a time."""
+    sent = [bad if i in (0, 24, 25, 99) else good(f"step-{i}") for i in range(100)]
+    said = (await door.post("/reports", json=sent)).json()
+
+    assert [(flaw["index"], flaw["id"], flaw["field"]) for flaw in said["problems"]] == [
+        (index, name, field) for index in (0, 24, 25, 99)
+    ]
+    assert (said["accepted"], len(said["answers"])) == (96, 96)
+
+
+async def test_requests_with_many_reports_take_turns(door: httpx.AsyncClient, switchboard: Switchboard) -> None:
+    requests = [[good(f"{name}-{i}") for i in range(200)] for name in "abc"]
+
+    answers = await asyncio.gather(*(door.post("/reports", json=sent) for sent in requests))
+
+    for sent, answer in zip(requests, answers, strict=True):
+        assert [one["id"] for one in answer.json()["answers"]] == [one["id"] for one in sent]
+    await recorded(door)
+    assert sum(one.ok for one in switchboard.standing(TARGET).log.bins) == 600
 
 
 async def test_nobody_can_pass_for_a_probe(door: httpx.AsyncClient) -> None:
-    await report(door, {**good("sly"), "source": "probe"})
+    await report(door, [{**good("sly"), "source": "probe"}])
 
     said = (await door.get("/targets", params={"target": TARGET})).json()
     assert said["targets"][0]["last_answer"]["source"] == "report"
@@ -231,3 +275,18 @@ async def test_reports_are_judged_and_wait_while_the_store_is_gone(
     assert answer.status_code == 202
     assert [judged["verdict"] for judged in answer.json()["answers"]] == ["http_error", "ok"]
     assert switchboard.waiting() == 2
+
+
+async def test_a_store_that_gives_no_answer_holds_up_no_reporter(
+    door: httpx.AsyncClient, switchboard: Switchboard, server: Server
+) -> None:
+    server.freeze()
+    try:
+        for number in range(3):
+            answer = await door.post("/reports", json=[good(f"{number}-{i}") for i in range(100)])
+            assert answer.json()["accepted"] == 100
+        assert switchboard.waiting() == 300
+    finally:
+        server.thaw()
+    await recorded(door)
+    assert sum(one.ok for one in switchboard.standing(TARGET).log.bins) == 300

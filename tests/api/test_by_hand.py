@@ -7,6 +7,7 @@ import pytest
 
 from breaker.switchboard import Switchboard
 from tests.api.world import BACKUP, PRIMARY, failed
+from tests.reporting import report
 
 ONE = {"target": PRIMARY.name}
 WORDS = {"who": "anna", "why": "new plan"}
@@ -30,7 +31,7 @@ async def test_a_circuit_held_open_sends_agents_elsewhere(door: httpx.AsyncClien
 
 async def test_a_circuit_held_closed_is_used_whatever_is_measured(door: httpx.AsyncClient) -> None:
     answer = await door.post("/circuit/close", params=ONE, json=WORDS)
-    await door.post("/reports", json=[failed("a"), failed("b")])
+    await report(door, [failed("a"), failed("b")])
 
     assert answer.json()["state"] == "held-closed"
     assert (await door.get("/route?route=coder")).json()["target"] == PRIMARY.name

@@ -17,6 +17,7 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from breaker.target import Ability
 from tests.api.world import MIXED, PRIMARY, URL, failed, good
+from tests.reporting import report
 
 # Where the store is away answers have more to say.
 pytestmark = pytest.mark.usefixtures("keeping")
@@ -73,7 +74,7 @@ def test_the_page_tells_of_every_problem() -> None:
 
 @pytest.mark.parametrize("section", ["GET /route", "GET /routes", "GET /moves", "GET /targets"])
 async def test_an_example_has_the_fields_of_a_real_answer(door: httpx.AsyncClient, section: str) -> None:
-    await door.post("/reports", json=[good("a"), failed("b"), failed("c")])
+    await report(door, [good("a"), failed("b"), failed("c")])
     if section in ("GET /routes", "GET /targets"):
         await door.post("/circuit/open", params=ONE, json=WORDS)
     method, path = section.split()

@@ -9,8 +9,10 @@ from breaker.errors import StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Switchboard
-from tests.api.world import URL
+from breaker.switchboard import MAX_WAITING, Switchboard
+from tests.api.server import Server
+from tests.api.world import PRIMARY, URL
+from tests.store.answers import good
 
 
 def asking(app: object) -> httpx.AsyncClient:
@@ -26,7 +28,22 @@ async def test_a_process_that_answers_lives_whatever_else_is_wrong(switchboard: 
 async def test_a_fresh_snapshot_is_ready(door: httpx.AsyncClient) -> None:
     answer = await door.get("/readyz")
 
-    assert (answer.status_code, answer.json()) == (200, {"ready": True})
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "answers": {"waiting": 0, "dropped": 0}})
+
+
+async def test_a_queue_that_drops_answers_is_not_ready(
+    door: httpx.AsyncClient, switchboard: Switchboard, server: Server
+) -> None:
+    server.kill()
+    for i in range(MAX_WAITING + 2):
+        switchboard.take_in(good(str(i), target=PRIMARY.name))
+
+    answer = await door.get("/readyz")
+
+    assert answer.status_code == 503
+    assert "50000 answers wait for the store, and the oldest are dropped" in answer.json()["reasons"]
+    assert answer.json()["answers"] == {"waiting": MAX_WAITING, "dropped": 2}
+    await switchboard.drain(0.0)
 
 
 async def test_all_reasons_not_to_be_ready_are_said(switchboard: Switchboard) -> None:

@@ -9,6 +9,7 @@ from breaker.route import Route
 from breaker.switchboard import Switchboard
 from breaker.target import Ability, Target
 from tests.api.world import BACKUP, EYES, MIXED, PRIMARY, ROUTES, TEXT, failed
+from tests.reporting import report
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ async def test_each_step_hears_at_once_of_a_move(switchboard: Switchboard) -> No
 
 
 async def test_steps_of_other_routes_keep_their_answers(door: httpx.AsyncClient, switchboard: Switchboard) -> None:
-    assert (await door.post("/reports", json=[failed("a"), failed("b")])).status_code == 202
+    await report(door, [failed("a"), failed("b")])
 
     said = (await door.get("/route?route=coder&needs=tools&input_tokens=9")).json()
 

@@ -17,6 +17,7 @@ from breaker.switchboard import Switchboard
 from tests.api.scenes import NOW, circuit, entry, held, knows, scene
 from tests.api.server import Server
 from tests.api.world import BACKUP, PRIMARY, URL, failed, good
+from tests.reporting import report
 
 HOSTILE = "<script>alert(1)</script>\"'&$style"
 OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
@@ -255,7 +256,7 @@ async def test_the_page_is_served_with_all_that_protects_it(door: httpx.AsyncCli
 
 
 async def test_the_page_shows_what_was_reported(door: httpx.AsyncClient) -> None:
-    await door.post("/reports", json=[good("a"), failed("b"), failed("c")])
+    await report(door, [good("a"), failed("b"), failed("c")])
 
     said = Reader((await door.get("/")).text).words
 
@@ -265,7 +266,7 @@ async def test_the_page_shows_what_was_reported(door: httpx.AsyncClient) -> None
 
 
 async def test_the_page_stays_while_the_store_is_gone(door: httpx.AsyncClient, server: Server) -> None:
-    await door.post("/reports", json=[failed("b"), failed("c")])
+    await report(door, [failed("b"), failed("c")])
     before = await door.get("/")
     server.kill()
 
@@ -278,7 +279,7 @@ async def test_the_page_stays_while_the_store_is_gone(door: httpx.AsyncClient, s
 async def test_moves_that_were_read_stay_while_the_store_is_gone(
     door: httpx.AsyncClient, server: Server, switchboard: Switchboard
 ) -> None:
-    await door.post("/reports", json=[failed("b"), failed("c")])
+    await report(door, [failed("b"), failed("c")])
     recent = Recent(switchboard)
     before = await recent.moves()
     server.kill()

@@ -15,6 +15,7 @@ from breaker.switchboard import Switchboard
 from tests.api.scenes import NOW, entry, knows, scene
 from tests.api.server import Server
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, URL, failed, good
+from tests.reporting import report
 
 ONE = {"target": PRIMARY.name}
 
@@ -35,7 +36,7 @@ async def test_a_target_that_was_never_asked_has_nothing_to_show(door: httpx.Asy
 
 
 async def test_the_last_first_byte_stays_when_later_answers_have_none(door: httpx.AsyncClient) -> None:
-    await door.post("/reports", json=[good("a", first_byte_s=1.23456), failed("b"), failed("c")])
+    await report(door, [good("a", first_byte_s=1.23456), failed("b"), failed("c")])
 
     said = (await door.get("/targets", params=ONE)).json()["targets"][0]
 
@@ -47,7 +48,7 @@ async def test_the_last_first_byte_stays_when_later_answers_have_none(door: http
 
 
 async def test_targets_are_shown_while_the_store_is_gone(door: httpx.AsyncClient, server: Server) -> None:
-    await door.post("/reports", json=good("a"))
+    await report(door, good("a"))
     server.kill()
 
     answer = await door.get("/targets", params=ONE)
@@ -65,7 +66,7 @@ async def test_what_was_never_read_is_called_stale(door: httpx.AsyncClient, swit
 
 
 async def test_a_move_comes_with_the_answers_behind_it(door: httpx.AsyncClient) -> None:
-    await door.post("/reports", json=[failed("a"), failed("b", status=502)])
+    await report(door, [failed("a"), failed("b", status=502)])
 
     said = (await door.get("/moves", params=ONE)).json()
 
@@ -111,7 +112,7 @@ async def test_without_a_target_the_newest_moves_of_all_come(door: httpx.AsyncCl
 
 
 async def test_a_move_tells_which_numbers_were_compared(door: httpx.AsyncClient) -> None:
-    await door.post("/reports", json=[failed("a"), failed("b")])
+    await report(door, [failed("a"), failed("b")])
 
     (move,) = (await door.get("/moves", params=ONE)).json()["moves"]
 
@@ -120,11 +121,11 @@ async def test_a_move_tells_which_numbers_were_compared(door: httpx.AsyncClient)
 
 
 async def test_an_answer_that_counted_for_nothing_says_why(door: httpx.AsyncClient) -> None:
-    await door.post("/reports", json=good("a", suspect_timing=True))
+    await report(door, good("a", suspect_timing=True))
     stalled = (await door.get("/targets", params=ONE)).json()["targets"][0]["last_answer"]
-    await door.post("/reports", json=failed("b", status=None, ended="unreachable", self_suspect=True))
+    await report(door, failed("b", status=None, ended="unreachable", self_suspect=True))
     cut_off = (await door.get("/targets", params=ONE)).json()["targets"][0]["last_answer"]
-    await door.post("/reports", json=failed("c", status=429, retry_after_s=7.5))
+    await report(door, failed("c", status=429, retry_after_s=7.5))
     throttled = (await door.get("/targets", params=ONE)).json()["targets"][0]["last_answer"]
 
     assert (stalled["suspect_timing"], stalled["self_suspect"], stalled["retry_after_s"]) == (True, False, None)
@@ -133,7 +134,7 @@ async def test_an_answer_that_counted_for_nothing_says_why(door: httpx.AsyncClie
 
 
 async def test_a_hold_says_what_goes_on_underneath(door: httpx.AsyncClient, switchboard: Switchboard) -> None:
-    await door.post("/reports", json=[failed("a"), failed("b")])
+    await report(door, [failed("a"), failed("b")])
     await switchboard.hold(PRIMARY.name, opened=False, who="anna", why="I know better", for_s=60)
 
     said = (await door.get("/targets", params=ONE)).json()["targets"][0]

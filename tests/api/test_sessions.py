@@ -20,6 +20,7 @@ from breaker.switchboard import Switchboard
 from breaker.target import Target
 from tests.api.lanes import Counting, served
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, closes
+from tests.reporting import report
 
 SESSION = "agent-7"
 TURN_S = turn_s(SESSION)  # 48.6 s
@@ -79,7 +80,7 @@ async def test_a_circuit_that_closes_by_itself_begins_the_ramp(store: RedisStore
     app = create_app(board, access=Access())
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1") as door:
         bad = [{"target": PRIMARY.name, "id": i, "ended": "complete", "seconds": 0.1, "status": 500} for i in "ab"]
-        assert (await door.post("/reports", json=bad)).status_code == 202
+        await report(door, bad)
         async with asyncio.timeout(10):
             while board.standing(PRIMARY.name).state != "closed":
                 await board.settle()

@@ -48,7 +48,8 @@ class Crowd:
     def _judged(self, judged: Judged) -> None:
         reading = judged.reading
         circuit = reading.circuit
-        self.judged.append([judged.answer.facts(), reading.now, circuit.epoch, circuit.generation])
+        stood = (circuit.epoch, circuit.generation)
+        self.judged.append([judged.answer.facts(), reading.now, judged.waited_s, *stood])
 
     def _moved(self, target: str, move: Move) -> None:
         self.moved.append([target, move.circuit.generation])

@@ -37,10 +37,11 @@ AROUND = 20
 
 @dataclass(frozen=True)
 class Record:
-    """An answer, when the store took it, and how often the circuit had moved by then."""
+    """An answer, when the store took it, how long it had waited, and how often the circuit had moved by then."""
 
     answer: Answer
     now: float
+    waited_s: float
     epoch: str
     generation: int
 
@@ -93,9 +94,11 @@ async def crowd(server: StoreServer) -> Told:
         announcement = codec.read_announcement(message["data"])
         assert announcement is not None
         told.announced[announcement[0]].append(announcement[1])
-    for facts, now, epoch, generation in sorted((line for one in said for line in one["judged"]), key=lambda x: x[1]):
+    for facts, now, waited_s, epoch, generation in sorted(
+        (line for one in said for line in one["judged"]), key=lambda x: x[1]
+    ):
         answer = Answer.from_facts(facts)
-        told.records[answer.target].append(Record(answer, now, epoch, generation))
+        told.records[answer.target].append(Record(answer, now, waited_s, epoch, generation))
     for target, generation in (line for one in said for line in one["moved"]):
         told.moved[target].append(generation)
     for target in POLICY_OF:
@@ -151,7 +154,7 @@ def logs_of(target: str, records: Sequence[Record], ledger: Sequence[Move]) -> l
     """The log after each answer, in the store's order."""
     model, logs = Model(POLICY_OF[target]), []
     for record in records:
-        assert model.record(record.answer, record.now, circuit_at(ledger, record).moved_at)
+        assert model.record(record.answer, record.now, circuit_at(ledger, record).moved_at, record.waited_s)
         logs.append(model.log())
     return logs
 

@@ -159,4 +159,4 @@ async def test_agents_go_on_and_the_store_learns_all_once_it_is_back(
     assert now[OPEN].open_until == pytest.approx(opened.open_until, abs=0.01)
     assert now[OPEN].cause is Cause.ERRORS
     assert circuits.state(now[CLOSED], now[OPEN].moved_at) is State.CLOSED
-    assert service.board.dropped() == 0
+    assert sum(service.board.queue().dropped.values()) == 0

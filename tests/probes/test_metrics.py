@@ -19,7 +19,7 @@ from breaker.route import choose
 from breaker.store.behind import servers_at
 from breaker.store.contract import Reading
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Judged, Switchboard
+from breaker.switchboard import MAX_WAITING, Dropped, Judged, Switchboard
 from breaker.target import Provider, Target
 from breaker.verdict import Verdict, judge
 from monitor.budget import Cost
@@ -280,8 +280,11 @@ async def test_circuits_routes_and_store_are_those_of_the_scrape(metrics: Metric
     assert value(metrics, "route_target", route="coder", **LABELS) == 0.0
     assert value(metrics, "route_target", route="coder", provider="p", model="n") == 1.0
     assert value(metrics, "store_up") == 1.0
-    assert value(metrics, "store_answers_waiting") == 0.0
-    assert value(metrics, "store_answers_dropped_total") == 0.0
+    assert (value(metrics, "store_answers_waiting"), value(metrics, "store_answers_oldest_seconds")) == (0.0, 0.0)
+    assert value(metrics, "store_answers_waiting_most") == MAX_WAITING
+    assert {cause: value(metrics, "store_answers_dropped_total", cause=cause) for cause in Dropped} == dict.fromkeys(
+        Dropped, 0.0
+    )
 
 
 def test_without_a_switchboard_there_is_nothing_of_circuits(metrics: Metrics) -> None:

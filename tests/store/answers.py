@@ -3,11 +3,12 @@
 from breaker.answer import Answer, Ended, Finish, Part, Source
 from breaker.log import Entry, weigh
 from breaker.policy import Policy
-from breaker.store.contract import Reading
+from breaker.store.contract import Reading, Weighed
 from breaker.store.redis import RedisStore
 from breaker.verdict import judge
 
 TARGET = "zai/glm-5.3-flash"
+NOW = 1000.0  # monotonic
 
 
 def good(name: str, *, target: str = TARGET, source: Source = Source.REPORT, **facts: object) -> Answer:
@@ -39,10 +40,16 @@ def probe(name: str, **facts: object) -> Answer:
 async def record(store: RedisStore, *answers: Answer) -> Reading:
     """Judge and record one after the other; gives the last reading."""
     for answer in answers:
-        judgement = judge(answer)
-        entry = Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)
-        reading = await store.record(answer, judgement, weigh(entry, Policy()))
+        reading = await store.record([weighed(answer)], NOW)
     return reading
+
+
+def weighed(answer: Answer, waited_s: float = 0.0) -> Weighed:
+    """An answer that has waited for so long at NOW."""
+    judgement = judge(answer)
+    entry = Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)
+    weight = weigh(entry, Policy())
+    return Weighed(answer=answer, judgement=judgement, weight=weight, since=NOW - waited_s)
 
 
 def names(entries: tuple[Entry, ...]) -> list[str]:

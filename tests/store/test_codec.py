@@ -10,7 +10,7 @@ from breaker.circuit import Cause, Circuit, Held, Measure, Move, State
 from breaker.log import Entry, Weight
 from breaker.store import codec
 from breaker.verdict import judge
-from tests.store.answers import TARGET, failed, good, late, refused
+from tests.store.answers import TARGET, failed, good, late, refused, weighed
 
 HELD = Held(opened=True, who="ann", why="a trial", since=1.7e9 + 0.123456, until=1.7e9 + 60)
 CIRCUITS = [
@@ -36,7 +36,7 @@ def entry(**changes: object) -> Entry:
 def written(**changes: object) -> str:
     """An entry as the script writes it."""
     answer = good("a", squeeze=0.5)
-    said = json.loads("{" + codec.write_members(answer, judge(answer)))
+    said = json.loads("{" + codec.write_weighed(weighed(answer), 0.0).split("\t")[-1])
     return json.dumps({"id": "a", "at": 1.7e9 + 0.25, "began": 1.7e9, "late": False, "kind": "ok"} | said | changes)
 
 
@@ -136,7 +136,8 @@ def test_a_bin_of_another_version_is_left_out(text: str) -> None:
 
 
 def test_what_is_written_is_one_line_of_ascii() -> None:
-    text = codec.write_id(good("é\n\ud800")) + codec.write_members(good("é\n\ud800"), judge(good("a")))
+    line = codec.write_weighed(weighed(good("é\n\t\ud800")), 0.0)
 
-    assert text.isascii()
-    assert text.isprintable()
+    assert line.endswith("\n")
+    assert line.isascii()
+    assert [part.isprintable() for part in line[:-1].split("\t")] == [True] * 3

@@ -274,6 +274,8 @@ class StoreMachine(RuleBasedStateMachine):
         assert found is not None
         assert found.answer.id == answer.id
         self.model.record(answer, found.at, self.circuit.moved_at)
+        probes = self.model.lists[Source.PROBE]
+        probes[-1] = replace(probes[-1], entry=found)
         self.model.usual = read_usual(self.watch.raw.get(key(TARGET, "usual")) or "")
 
     # By hand, and by the clock
@@ -426,7 +428,7 @@ class StoreMachine(RuleBasedStateMachine):
             now, found = float(reply["now"]), codec.read_circuit(list(reply["circuit"].values()))
             self.check_anew(found)
             circuits_read.append(found)
-            assert self.model.record(answer, now, found.moved_at) is reply["counted"], answer.id
+            assert self.model.record(answer, now, found.moved_at, reply["waited_s"]) is reply["counted"], answer.id
             self.model.usual = read_usual(reply["usual"])
             logs.append((now, self.model.log()))
         before = len(self.moves)

@@ -5,13 +5,12 @@ import socket
 import pytest
 
 from breaker.answer import Answer, Source
-from breaker.log import Entry, weigh
-from breaker.policy import Policy
+from breaker.log import Entry
 from breaker.store import codec
 from breaker.store.redis import RedisStore
 from breaker.store.script import RECORD
-from breaker.verdict import Verdict, judge
-from tests.store.answers import failed, good, probe, record
+from breaker.verdict import Verdict
+from tests.store.answers import failed, good, probe, record, weighed
 from tests.store_server import StoreServer
 
 PATIENT_S = 60.0
@@ -53,13 +52,10 @@ def pour(server: StoreServer, numbers: range, targets: int) -> None:
 
 def record_call(made: Answer) -> list[str | int]:
     """The words that the store sends to have an answer recorded."""
-    judgement = judge(made)
-    entry = Entry(answer=made, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)
     keys = [f"firstbyte:{{{made.target}}}:{name}" for name in ("circuit", "probes", "reports", "ids", "bins", "usual")]
     return [
-        *("EVALSHA", RECORD._digest, len(keys), *keys, made.source.value, made.part.value),
-        *(codec.kind(made, weigh(entry, Policy())), codec.write_id(made), round(made.seconds * 1e6)),
-        *(codec.write_members(made, judgement), "0123456789abcdef", 0),
+        *("EVALSHA", RECORD._digest, len(keys), *keys, made.source.value, "0123456789abcdef"),
+        codec.write_weighed(weighed(made), 0.0),
     ]
 
 

@@ -10,11 +10,12 @@ import pytest
 from breaker.answer import Answer, Source
 from breaker.circuit import Circuit, due, hold
 from breaker.errors import StoreError
+from breaker.log import Log
 from breaker.policy import Policy
 from breaker.store.codec import CIRCUIT_FIELDS
 from breaker.store.redis import RedisStore
 from breaker.verdict import Verdict
-from tests.store.answers import TARGET, failed, good, late, names, probe, record, refused
+from tests.store.answers import NOW, TARGET, failed, good, late, names, probe, record, refused, weighed
 from tests.store_server import StoreServer
 
 DAY_S = 86_400
@@ -24,10 +25,11 @@ def key(name: str) -> str:
     return f"firstbyte:{{{TARGET}}}:{name}"
 
 
-def bins(server: StoreServer) -> list[list[int]]:
+def bins(server: StoreServer, target: str = TARGET) -> list[list[int]]:
     """Start, kept, ok, failure, nothing, late of each bin."""
     with server.raw() as raw:
-        return [[int(word) for word in line.split()] for line in raw.lrange(key("bins"), 0, -1)]
+        lines = raw.lrange(f"firstbyte:{{{target}}}:bins", 0, -1)
+    return [[int(word) for word in line.split()] for line in lines]
 
 
 @pytest.mark.parametrize(("said", "age_s"), [(None, 2.0), (7.25, 7.25), (0.0, 0.0)])
@@ -38,7 +40,7 @@ async def test_a_request_began_as_long_ago_as_its_age_says_or_its_length(
 
     (entry,) = reading.log.reports
     assert reading.now - entry.began == pytest.approx(age_s, abs=2e-6)
-    assert reading.counted
+    assert reading.counted == (True,)
     assert not entry.late
 
 
@@ -83,7 +85,7 @@ async def test_targets_know_nothing_of_each_other(store: RedisStore) -> None:
 
     reading = await record(store, good("a", target="other/model"))
 
-    assert reading.counted
+    assert reading.counted == (True,)
     assert names(reading.log.reports) == ["a"]
 
 
@@ -104,7 +106,7 @@ async def test_each_part_of_an_id_counts_once_and_makes_one_entry(
 ) -> None:
     readings = [await record(store, part) for part in parts]
 
-    assert [reading.counted for reading in readings] == counted
+    assert [reading.counted[0] for reading in readings] == counted
     assert names(readings[-1].log.reports) == ["a"]
 
 
@@ -150,7 +152,7 @@ async def test_an_id_may_be_any_text(store: RedisStore, name: str) -> None:
     reading = await record(store, late(name), good("x"), good(name), good(name), late(name))
 
     assert [(entry.answer.id, entry.late) for entry in reading.log.reports] == [(name, True), ("x", False)]
-    assert not reading.counted
+    assert reading.counted == (False,)
 
 
 async def test_only_the_newest_32_probes_are_kept(store: RedisStore) -> None:
@@ -176,7 +178,7 @@ async def test_a_flood_of_one_kind_is_counted_rather_than_kept(store: RedisStore
     assert sum(ok for _, _, ok, *_ in found) == 100
     assert all(kept <= 20 and start % 10 == 0 for start, kept, *_ in found)
     assert len(reading.log.reports) == sum(kept for _, kept, *_ in found)
-    assert reading.counted
+    assert reading.counted == (True,)
 
 
 async def test_a_flood_hides_no_row_of_another_kind(store: RedisStore) -> None:
@@ -203,7 +205,7 @@ async def test_an_answer_that_was_only_counted_is_known_all_the_same(store: Redi
     final = await record(store, good(counted_only))
     final_again = await record(store, good(counted_only))
 
-    assert [reading.counted for reading in (again, final, final_again)] == [False, True, False]
+    assert [reading.counted[0] for reading in (again, final, final_again)] == [False, True, False]
     assert counted_only not in names(final_again.log.reports)
     assert [sum(column) for column in zip(*(row[2:] for row in bins(server)), strict=True)] == [0, 0, 0, 60]
 
@@ -212,7 +214,7 @@ async def test_a_late_part_after_a_final_one_that_was_only_counted_is_dropped(st
     kept = names((await record(store, *(good(str(i)) for i in range(60)))).log.reports)
     counted_only = next(str(i) for i in range(60) if str(i) not in kept)
 
-    assert not (await record(store, late(counted_only))).counted
+    assert (await record(store, late(counted_only))).counted == (False,)
 
 
 async def test_bins_are_bounded_to_sixty(store: RedisStore, server: StoreServer) -> None:
@@ -237,7 +239,7 @@ async def test_ids_are_bounded_and_the_newest_stay(store: RedisStore, server: St
     with server.raw() as raw:
         assert raw.zcard(key("ids")) == 4096
         assert raw.zscore(key("ids"), 'final "new"') == 4097
-    assert not (await record(store, good("new"))).counted
+    assert (await record(store, good("new"))).counted == (False,)
 
 
 async def test_the_first_answer_makes_the_circuit_and_its_epoch_stays(store: RedisStore) -> None:
@@ -372,7 +374,7 @@ async def test_looking_tells_what_recording_told(store: RedisStore) -> None:
 
     looked = await store.look(TARGET)
 
-    assert replace(looked, now=told.now) == told
+    assert replace(looked, now=told.now, counted=told.counted) == told
 
 
 async def test_the_server_gets_a_script_once_and_again_when_it_forgot(store: RedisStore, server: StoreServer) -> None:
@@ -395,7 +397,7 @@ async def test_two_hundred_answers_at_once_all_count(store: RedisStore, server: 
     async with asyncio.timeout(10):
         readings = await asyncio.gather(*(record(store, good(str(i), target=f"p/{i % 7}")) for i in range(200)))
 
-    assert all(reading.counted for reading in readings)
+    assert all(reading.counted == (True,) for reading in readings)
     with server.raw() as raw:
         assert sum(raw.zcard(f"firstbyte:{{p/{i}}}:ids") for i in range(7)) == 200
 
@@ -403,7 +405,7 @@ async def test_two_hundred_answers_at_once_all_count(store: RedisStore, server: 
 async def test_one_id_from_many_at_once_counts_once(store: RedisStore) -> None:
     readings = await asyncio.gather(*(record(store, good("a")) for _ in range(16)))
 
-    assert [reading.counted for reading in readings].count(True) == 1
+    assert [reading.counted[0] for reading in readings].count(True) == 1
     assert names(readings[-1].log.reports) == ["a"]
 
 
@@ -421,3 +423,77 @@ async def test_an_unreadable_entry_is_left_out_and_told_once_without_its_words(
     assert names(reading.log.probes) == ["a", "b"]
     assert len(caplog.records) == 1
     assert "hush" not in caplog.text
+
+
+KNOWN = [late("a"), failed("x"), *(good(f"k{i}") for i in range(30))]
+BATCHES: list[object] = [
+    pytest.param([good("a"), failed("b"), refused("c"), good("d")], id="of mixed kinds"),
+    pytest.param([good("a"), failed("b"), good("a"), good("b")], id="with repetitions"),
+    pytest.param([late("a"), good("b"), good("a", seconds=44.0), late("a"), good("a")], id="with both parts of one"),
+    pytest.param([good(str(i)) for i in range(100)], id="a flood"),
+    pytest.param([(failed if i % 3 else good)(str(i)) for i in range(100)], id="a mixed flood"),
+    pytest.param([good("a", age_s=900.0), good("b"), good("c", age_s=902.0)], id="of several ages"),
+    pytest.param([probe("a"), probe("b"), probe("a")], id="of probes"),
+]
+
+
+@pytest.mark.parametrize("known", [[probe("p")], KNOWN], ids=["first", "later"])
+@pytest.mark.parametrize("answers", BATCHES)
+async def test_a_batch_comes_to_what_its_answers_come_to_one_by_one(
+    store: RedisStore, server: StoreServer, known: list[Answer], answers: list[Answer]
+) -> None:
+    for attempt in range(5):
+        single, batch = f"single/{attempt}", f"batch/{attempt}"
+        began = (await store.look(single)).now
+        for target in (single, batch):
+            await record(store, *(replace(answer, target=target) for answer in known))
+        counted = [(await record(store, replace(answer, target=single))).counted[0] for answer in answers]
+        reading = await store.record([weighed(replace(answer, target=batch)) for answer in answers], NOW)
+        if reading.now // 10 == began // 10:  # else not all were counted in one bin
+            break
+
+    assert list(reading.counted) == counted
+    looked = await store.look(batch)
+    assert (looked.log, looked.circuit) == (reading.log, reading.circuit)
+    assert alike(reading.log) == alike((await store.look(single)).log)
+    assert bins(server, batch) == bins(server, single)
+    with server.raw() as raw:
+        ids = [raw.zrange(f"firstbyte:{{{target}}}:ids", 0, -1) for target in (single, batch)]
+    assert ids[0] == ids[1]
+
+
+def alike(log: Log) -> list[tuple[str, Verdict, bool]]:
+    """What a log's entries are, whenever they counted."""
+    return [(entry.answer.id, entry.verdict, entry.late) for entry in (*log.probes, *log.reports)]
+
+
+async def test_answers_that_come_at_once_counted_in_the_order_in_which_they_came(store: RedisStore) -> None:
+    """However long each was under way: a call may take longer than they are apart."""
+    first = await store.record([weighed(good("a")), weighed(good("b"), waited_s=0.2)], NOW)
+    second = await store.record([weighed(good("c"), waited_s=0.5)], NOW)
+
+    at = [entry.at for entry in second.log.reports]
+    assert first.log.reports == second.log.reports[:2]
+    assert at == sorted(set(at))
+    assert at[2] - at[0] < 1e-4
+
+
+async def test_an_answer_that_has_waited_counted_before_those_that_have_not(store: RedisStore) -> None:
+    await record(store, good("a"))
+
+    reading = await store.record([weighed(failed("b"), waited_s=30.0)], NOW)
+
+    new, old = reading.log.reports
+    assert new.at - old.at == pytest.approx(30.0, abs=1.0)
+    assert old.at - old.began == pytest.approx(2.0, abs=1e-5)
+    assert reading.now - old.at == pytest.approx(30.0, abs=1e-5)
+
+
+async def test_a_batch_that_is_refused_leaves_nothing(store: RedisStore, server: StoreServer) -> None:
+    with server.raw() as raw:
+        raw.set(key("ids"), "mine")
+
+        with pytest.raises(StoreError):
+            await store.record([weighed(good(str(i))) for i in range(10)], NOW)
+
+        assert raw.keys() == [key("ids")]

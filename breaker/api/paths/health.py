@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
-from breaker.switchboard import Switchboard
+from breaker.switchboard import Queue, Switchboard
 
 
 class HandedIn:
@@ -33,13 +33,20 @@ def router(switchboard: Switchboard, ready: Callable[[], list[str]]) -> APIRoute
 
     @paths.get("/readyz")
     async def readyz() -> Response:
-        """Whether decisions rest on what the store says now; 503 with the reasons if not."""
-        reasons = [*_stale(switchboard), *ready()]
+        """Whether decisions rest on what the store says now and answers come into it; 503 with the reasons if not."""
+        queue = switchboard.queue()
+        answers = {"waiting": queue.waiting, "dropped": sum(queue.dropped.values())}
+        reasons = [*_stale(switchboard), *_full(queue), *ready()]
         if reasons:
-            raise ProblemError(503, "not-ready", "; ".join(reasons), headers={"Retry-After": "1"}, reasons=reasons)
-        return as_json({"ready": True})
+            detail, later = "; ".join(reasons), {"Retry-After": "1"}
+            raise ProblemError(503, "not-ready", detail, headers=later, reasons=reasons, answers=answers)
+        return as_json({"ready": True, "answers": answers})
 
     return paths
+
+
+def _full(queue: Queue) -> list[str]:
+    return [f"{queue.waiting} answers wait for the store, and the oldest are dropped"] if queue.full else []
 
 
 def _stale(switchboard: Switchboard) -> list[str]:

@@ -6,13 +6,13 @@ from math import floor
 from breaker.answer import Answer, Part, Source
 from breaker.log import BIN_S, Bin, Entry, Log, Weight, weigh
 from breaker.policy import Policy
-from breaker.store import codec
 from breaker.usual import UNKNOWN, Usual
 from breaker.verdict import Judgement, judge
 from tests.store.machine.clock import shifted_entry, shifted_usual
 
 KEPT = {Source.PROBE: 32, Source.REPORT: 64}
 BINS, MODEST, ROW = 60, 20, 16
+TOGETHER_US = 1_000_000
 
 
 @dataclass
@@ -55,21 +55,20 @@ class Model:
         """When something counted last."""
         return max((kept.entry.at for entries in self.lists.values() for kept in entries), default=0.0)
 
-    def record(self, answer: Answer, now: float, moved_at: float) -> bool:
+    def record(self, answer: Answer, now: float, moved_at: float, waited_s: float = 0.0) -> bool:
         """Record an answer at a moment; False where it was known."""
-        judgement, late = judge(answer), f"late {codec.write_id(answer)}"
-        final = f"final {codec.write_id(answer)}"
+        judgement, late, final = judge(answer), f'late "{answer.id}"', f'final "{answer.id}"'
         if final in self.ids or (answer.part is Part.LATE and late in self.ids):
             return False
         entries = self.lists[answer.source]
         place = next((i for i, kept in enumerate(entries) if kept.entry.answer.id == answer.id), None)
         kind = _kind(answer, judgement, self.policy)
-        made = _entry(answer, judgement, now)
+        made = _entry(answer, judgement, now, waited_s)
         if place is not None:
             first = entries[place].entry
             entries[place] = Kept(replace(made, at=first.at, began=first.began, late=True), kind)
         elif late not in self.ids:
-            self._append(Kept(made, kind), passes=now - answer.began_ago_s > moved_at)
+            self._append(Kept(made, kind), passes=now - answer.began_ago_s - waited_s > moved_at)
         self.ids.add(late if answer.part is Part.LATE else final)
         return True
 
@@ -82,6 +81,8 @@ class Model:
             if counted.kept >= MODEST and row:
                 return
             counted.kept += 1
+        if entries and 0 <= (ahead := round((entries[-1].entry.at - made.entry.at) * 1e6)) < TOGETHER_US:
+            made = replace(made, entry=replace(made.entry, at=(round(made.entry.at * 1e6) + ahead + 1) / 1e6))
         entries.append(made)
         del entries[: -KEPT[source]]
 
@@ -112,10 +113,10 @@ def _kind(answer: Answer, judgement: Judgement, policy: Policy) -> str:
     return {Weight.GOOD: "ok", Weight.SLOW: "late", Weight.FAILED: "failure"}.get(weight, "nothing")
 
 
-def _entry(answer: Answer, judgement: Judgement, now: float) -> Entry:
+def _entry(answer: Answer, judgement: Judgement, now: float, waited_s: float) -> Entry:
     now_us = round(now * 1e6)
-    began_us = now_us - round(answer.began_ago_s * 1e6)
-    at_us = now_us - round(max(0.0, answer.began_ago_s - answer.seconds) * 1e6)
+    began_us = now_us - round((answer.began_ago_s + waited_s) * 1e6)
+    at_us = now_us - round((max(0.0, answer.began_ago_s - answer.seconds) + waited_s) * 1e6)
     return Entry(
         answer=answer,
         verdict=judgement.verdict,

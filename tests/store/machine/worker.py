@@ -73,8 +73,9 @@ class Worker:
         reading = judged.reading
         return {
             "answer": [judged.answer.id, judged.answer.part.value],
-            "counted": reading.counted,
+            "counted": reading.counted[0],
             "now": reading.now,
+            "waited_s": judged.waited_s,
             "circuit": codec.write_circuit(reading.circuit),
             "usual": write_usual(reading.log.usual),
         }

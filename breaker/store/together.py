@@ -1,0 +1,43 @@
+"""Sends together what is asked at about the same time."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from breaker.store.call import Call
+
+# Calls in one round trip; more would keep other callers waiting for too long.
+_MOST = 16
+
+
+class Together:
+    """Sends the calls of one turn of the loop in one round trip, and those that come meanwhile in the next.
+
+    What a round trip costs us is shared by them, and the server has never more than one of these to do.
+    """
+
+    def __init__(self, send: Callable[[Sequence[Call]], Awaitable[list[Any]]]) -> None:
+        self._send = send
+        self._asked: deque[tuple[Call, asyncio.Future[Any]]] = deque()
+        self._sending: asyncio.Task[None] | None = None
+
+    async def ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
+        """What `send` gives for this call."""
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._asked.append((call, reply))
+        if self._sending is None:
+            self._sending = asyncio.create_task(self._send_all(), name="sending calls together")
+        return await reply
+
+    async def _send_all(self) -> None:
+        """Begins in the next turn of the loop: until then others may ask."""
+        try:
+            while self._asked:
+                some = [self._asked.popleft() for _ in range(min(len(self._asked), _MOST))]
+                replies = await self._send([call for call, _ in some])
+                for (_, asker), reply in zip(some, replies, strict=True):
+                    if not asker.done():
+                        asker.set_result(reply)
+        finally:
+            self._sending = None
