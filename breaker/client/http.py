@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import httpx
 # What an agent has loaded already costs nothing more.
-elif "httpx2" in sys.modules and "httpx" not in sys.modules:
+elif sys.modules.get("httpx2") and not sys.modules.get("httpx"):
     import httpx2 as httpx
 else:
     try:
