@@ -172,7 +172,6 @@ def _refresh(board: Switchboard, mend: Callable[[], Awaitable[None]] | None) -> 
     """One round of keeping the snapshot fresh."""
 
     async def once() -> None:
-        await asyncio.sleep(REFRESH_S)
         try:
             await board.refresh()
         except StoreGoneError:
@@ -180,6 +179,7 @@ def _refresh(board: Switchboard, mend: Callable[[], Awaitable[None]] | None) -> 
                 raise
             await mend()
             await board.refresh()
+        await asyncio.sleep(REFRESH_S)
 
     return once
 
