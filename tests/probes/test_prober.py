@@ -441,7 +441,7 @@ async def test_while_the_store_is_gone_probing_goes_on_and_its_answers_and_costs
 
 
 def _tokens(sample: object) -> float:
-    labels = {"provider": "a", "token_type": "prompt"}
+    labels = {"provider": "a", "model": "m", "token_type": "prompt"}
     return sample("firstbyte_probe_tokens_total", labels)  # type: ignore[operator,no-any-return] # a registry's method
 
 
