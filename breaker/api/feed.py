@@ -133,6 +133,7 @@ class Feed:
         self._told: dict[str, Place] = {}  # up to where each target's moves were told
         self._recent: deque[Event] = deque(maxlen=REMEMBERED)
         self._moved: dict[str, None] = {}  # targets whose ledger is to be read, in order
+        self._late: set[str] = set()  # those whose ledger couldn't be read when it was to be
         self._something = asyncio.Event()
         self._telling: asyncio.Task[None] | None = None
         self._closed = False
@@ -207,9 +208,12 @@ class Feed:
         try:
             ledger = await self._board.moves(target, _ALL)
         except StoreError as error:
-            _log.warning("moves of %s are told later: %s", target, error)
+            if target not in self._late:  # once, not at each try
+                _log.warning("moves of %s are told later: %s", target, error)
+            self._late.add(target)
             asyncio.get_running_loop().call_later(_AGAIN_S, self._heard, target)
             return
+        self._late.discard(target)
         told = self._told[target]
         new = takewhile(lambda move: not told.is_or_is_after(move), ledger)
         for move in reversed(list(new)):

@@ -13,6 +13,7 @@ from breaker.api import Access, create_app, feed
 from breaker.api.desk import Desk
 from breaker.api.feed import Event, Feed, Place, Reader
 from breaker.api.paths import routing
+from breaker.circuit import Move
 from breaker.errors import StoreGoneError
 from breaker.route import Route
 from breaker.store.redis import RedisStore
@@ -187,9 +188,20 @@ async def test_a_store_that_was_emptied_takes_no_event_away(
 
 
 async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
-    switchboard: Switchboard, monkeypatch: pytest.MonkeyPatch, server: Server
+    switchboard: Switchboard,
+    monkeypatch: pytest.MonkeyPatch,
+    server: Server,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(feed, "_AGAIN_S", 0.01)
+    asks, ask = 0, switchboard.moves
+
+    async def counted(target: str, limit: int) -> list[Move]:
+        nonlocal asks
+        asks += 1
+        return await ask(target, limit)
+
+    monkeypatch.setattr(switchboard, "moves", counted)
     made = Feed(switchboard)
     reader = await made.reader(ALL, None)
     stream = reader.stream()
@@ -197,12 +209,16 @@ async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
     await hold(switchboard)  # the ledger is read in a moment
     server.kill()
     told = asyncio.ensure_future(anext(stream))
+    async with asyncio.timeout(10):
+        while asks < 5:  # noqa: ASYNC110 # it has no event
+            await asyncio.sleep(0.005)
     server.fresh()
 
     async with asyncio.timeout(10):
         while not await refreshed(switchboard):
             pass
         assert b'"target": "zai/glm-5.3-flash"' in await told
+    assert caplog.text.count("are told later") == 1
     made.close()
 
 
