@@ -6,6 +6,7 @@ FirstbyteError
 ├── UnknownNameError      a route or target that the configuration doesn't have
 ├── StoreError            the store could not do what was asked
 │   ├── StoreGoneError        no answer within the limit, no connection, or it is only loading or read-only
+│   ├── CertificatesError     the certificates for the way to it can't be used
 │   └── EmbeddedStoreError    no server could be started on this machine
 ├── AnswerError           an answer failed after part of it had been shown
 └── DoorError             the service could not be asked, or refused
@@ -65,6 +66,14 @@ class StoreGoneError(StoreError):
     def __init__(self, message: str, trouble: str = "doesn't answer") -> None:
         self.trouble = trouble
         super().__init__(message)
+
+
+class CertificatesError(StoreError):
+    """The certificates that a store's URL names can't be used; `why` is what the system said of them."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(f"the store's certificates can't be used: {why}")
 
 
 class EmbeddedStoreError(StoreError):

@@ -100,6 +100,8 @@ def read(url: str) -> Address | None:
         known = form or ", ".join(_FORMS.values())
         raise BadUrlError("can't be read", f"write it as {known}")
     scheme, name, auth, hosts, path, query = found.groups()
+    if "@" in (auth or ""):
+        raise BadUrlError("has more than one @", "write user:password@ once, before all hosts; in a password %40")
     service, database = _path(name, path or "", form)
     options = tuple(parse_qsl(query or "", keep_blank_values=True))
     _check(Form[name.upper()], options, form)

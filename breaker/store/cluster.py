@@ -27,7 +27,7 @@ from breaker.store.finder import LEAST, NOT_FOUND, Finder
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool
 from breaker.store.servers import CLOCK
-from breaker.store.slots import SLOTS, Range, read_ranges, slot_of
+from breaker.store.slots import SLOTS, Range, named, read_ranges, slot_of
 from breaker.store.trouble import translated
 
 _log = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ class Cluster:
         if isinstance(reply, TryAgainError):
             return _Step(step.place, step.call, self._owners[slot_of(step.call.key)] or step.host)
         if isinstance(reply, AskError) and step.hops < _HOPS:
-            host = Host(reply.host or step.host.name, reply.port)
+            host = Host(named(reply.host, step.host), reply.port)
             moved = isinstance(reply, MovedError)
             if moved:
                 self._owners[reply.slot_id] = host

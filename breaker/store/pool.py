@@ -10,7 +10,7 @@ from redis.asyncio.connection import AbstractConnection, RedisSSLContext
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from breaker.errors import StoreError
+from breaker.errors import CertificatesError, StoreError
 
 
 class Pool(ConnectionPool):
@@ -46,7 +46,7 @@ class Pool(ConnectionPool):
             # The library's own words quote the URL, and a URL may hold a password.
             raise StoreError("the store's URL can't be read, or an option behind its ? isn't known") from None
         except (OSError, exceptions.RedisError) as error:
-            raise StoreError(f"the store's certificates can't be used: {getattr(error, 'strerror', error)}") from None
+            raise CertificatesError(getattr(error, "strerror", None) or str(error)) from None
         return pool
 
     def make_connection(self) -> AbstractConnection:

@@ -8,7 +8,7 @@ from breaker.errors import StoreError
 from breaker.store.address import Host
 
 SLOTS = REDIS_CLUSTER_HASH_SLOTS
-_NAMELESS = (None, "", "?")
+_NAMELESS = ("", "?")
 
 
 class Range(NamedTuple):
@@ -25,13 +25,15 @@ def slot_of(key: str) -> int:
     return slot
 
 
+def named(name: str | None, asked: Host) -> str:
+    """A node's name as a node tells it; one without a name is the one asked."""
+    return asked.name if name is None or name in _NAMELESS else name
+
+
 def read_ranges(reply: Any, asked: Host, place: str) -> tuple[Range, ...]:  # whatever a server says
     """All ranges in the reply to CLUSTER SLOTS; a node without a name is the one asked. Raises StoreError."""
     try:
-        found = [
-            Range(first, last, Host(owner[0] if owner[0] not in _NAMELESS else asked.name, owner[1]))
-            for first, last, owner, *_ in reply
-        ]
+        found = [Range(first, last, Host(named(owner[0], asked), owner[1])) for first, last, owner, *_ in reply]
         if all(0 <= one.first <= one.last < SLOTS for one in found):
             return tuple(sorted(found))
     except (TypeError, ValueError, IndexError):

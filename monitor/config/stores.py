@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from breaker.errors import StoreError
+from breaker.errors import CertificatesError, StoreError
 from breaker.store.address import SERVICE, BadUrlError, read
 from breaker.store.redis import RedisStore
 from monitor.config.addresses import safe, split
@@ -40,6 +40,8 @@ def store_url(text: str) -> str | Unfit:
         return Unfit(f"begins with {scheme}://", f"begin it with {_ELSEWHERE[scheme]}://, for Valkey as for Redis")
     if "+" in scheme:
         return _of_several(text)
+    if "," in text.partition("://")[2].partition("/")[0].rpartition("@")[2]:
+        return Unfit("names several servers", "begin it with redis+sentinel:// or redis+cluster://")
     parts = split(text)
     if isinstance(parts, Unfit):
         return parts
@@ -114,6 +116,8 @@ def _with_known_options(text: str) -> str | Unfit:
     """The store's address, if what follows its `?` can be used; that is known to the store alone."""
     try:
         RedisStore.from_url(text)
+    except CertificatesError as error:
+        return Unfit(f"names certificates that can't be used: {error.why}", "look at its options that begin with ssl_")
     except StoreError:
         return Unfit(
             "has an option behind its ? that can't be used (not shown)", "look for a misspelling, or remove it"

@@ -103,6 +103,9 @@ def test_what_is_shown_has_no_secret(url: str, place: str) -> None:
         ("unix+cluster:///hush", "can't be read"),
         ("redis+cluster://a?sentinel_password=hush", "sentinel_username and sentinel_password go with redis+sentinel"),
         ("redis+sentinel://a/main?sentinel_hush=1", "has an option of sentinels"),
+        ("redis+sentinel://:hush@a,:hush@b/main", "has more than one @; write user:password@ once, before all hosts"),
+        ("redis+cluster://a,u:hush@b,u:hush@c", "has more than one @"),
+        ("redis+cluster://u:hu@sh@a", "in a password %40"),
     ],
 )
 def test_what_cannot_be_used_is_said_without_quoting_it(url: str, said: str) -> None:

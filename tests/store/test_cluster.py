@@ -216,6 +216,25 @@ async def test_a_closed_store_makes_no_connection_anew(cluster: Cluster) -> None
                 await store.look(target)
 
 
+@pytest.mark.parametrize("kind", ["hostname", "unknown-endpoint"])
+async def test_nodes_that_give_no_names_are_where_the_one_is_that_was_asked(cluster: Cluster, kind: str) -> None:
+    for node in cluster.nodes:
+        node.ask("CONFIG", "SET", "cluster-preferred-endpoint-type", kind)
+    try:
+        async with connected(cluster.url) as store:
+            await store.look(TARGETS[0])
+            servers = store._servers
+            assert isinstance(servers, Nodes)
+            wrong = next(one for one in servers._primaries if one.port != cluster.owner(key(TARGETS[0])).port)
+            servers._owners = [wrong] * len(servers._owners)  # so that it is sent on
+            await store.look(TARGETS[0])
+
+            assert {host.name for host in servers._primaries} == {"127.0.0.1"}
+    finally:
+        for node in cluster.nodes:
+            node.ask("CONFIG", "SET", "cluster-preferred-endpoint-type", "ip")
+
+
 # Clocks
 
 
