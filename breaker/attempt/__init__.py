@@ -5,6 +5,7 @@ from breaker.attempt.asked import Asked, read_request
 from breaker.attempt.attempt import Attempt, Stand
 from breaker.attempt.limits import Limits
 from breaker.attempt.place import Place
+from breaker.attempt.showing import Showing
 from breaker.attempt.step import Act, Begin, Drop, Refuse, Show, Step, Wait
 from breaker.attempt.told import NO_RETRY, Refusal, headers_of, refusal
 
@@ -21,6 +22,7 @@ __all__ = [
     "Refusal",
     "Refuse",
     "Show",
+    "Showing",
     "Stand",
     "Step",
     "Tried",

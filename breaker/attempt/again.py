@@ -14,16 +14,12 @@ _SPREAD = 0.25
 
 
 class Tried(NamedTuple):
-    """An attempt that failed: where, as what, when it ended, and how long the provider asked to be left alone.
-
-    `looped` says that it had no end.
-    """
+    """An attempt that failed: where, as what, when it ended, and how long the provider asked to be left alone."""
 
     place: Place
     verdict: Verdict
     ended: float
     retry_after_s: float | None = None
-    looped: bool = False
 
 
 class Next(NamedTuple):
@@ -40,7 +36,7 @@ def next_try(
 
     `tried` holds at least one; `began` is when the step did, `chance` a random number from 0 to 1.
     """
-    if len(tried) >= limits.attempts or sum(one.looped for one in tried) > 1:
+    if len(tried) >= limits.attempts or sum(one.verdict is Verdict.LOOP for one in tried) > 1:
         return None
     if fresh is not None:
         return _in_time(Next(fresh, now), limits, began)

@@ -40,10 +40,14 @@ class End(NamedTuple):
 class Attempt:
     """The bytes of one attempt come in, and go out once they are an answer; the facts of it are left at its end.
 
-    `held` are the bytes held back so far. `began` and all `now` are seconds on one monotonic clock. `leaves` says that
-    another attempt is left, so that a late first byte is given up. `more` are values in the request besides the model.
+    `began` and all `now` are seconds on one monotonic clock. `leaves` says that another attempt is left, so that a late
+    first byte is given up; `doubts` that it is taken for bad, too, where its text may be a gateway's or a model's that
+    quotes one. `more` are values in the request besides the model.
     `looped` says that it was broken off since it had no end.
     """
+
+    looped = False
+    _unreadable = False
 
     def __init__(
         self,
@@ -54,14 +58,15 @@ class Attempt:
         id: str,  # noqa: A002 # a fact's name
         began: float,
         leaves: bool,
+        doubts: bool = False,
         more: Mapping[str, object] | None = None,
     ) -> None:
         self.place = place
         self.began = began
         self.more = dict(more or {})
         self.stand = Stand.HELD
-        self.held: list[bytes] = []
-        self.looped = False
+        self._held: list[bytes] = []
+        self._doubts = doubts
         self._end: End | None = None
         self._asked = asked
         self._limits = limits
@@ -101,8 +106,7 @@ class Attempt:
         if self._end is not None:
             return
         self._size += len(data)
-        if self.stand is Stand.HELD:
-            self.held.append(data)
+        self._held.append(data)
         if self._opaque:
             self._sign = now
             return
@@ -116,8 +120,14 @@ class Attempt:
         self._guard(now)
 
     def take(self) -> list[bytes]:
-        """What was held back, to be shown now."""
-        held, self.held = self.held, []
+        """What may be shown now. What comes with an answer's end is held back until it is known what the answer was."""
+        if self.stand is not Stand.GOOD or (self._ending_since is not None and self._end is None):
+            return []
+        return self.rest()
+
+    def rest(self) -> list[bytes]:
+        """All that is held back, whatever it is."""
+        held, self._held = self._held, []
         return held
 
     def away(self, seconds: float) -> None:
@@ -133,7 +143,8 @@ class Attempt:
         self._end = End(answer, judge(answer))
         # What we wrote into the request ourselves is no fault of its caller's.
         ours = bool(self.more) and self._end.judgement.verdict is Verdict.BAD_REQUEST
-        self.stand = Stand.BAD if ours or failed(self._end.judgement) else Stand.GOOD
+        bad = ours or failed(self._end.judgement) or (self._doubts and self._is_doubtful(self._end))
+        self.stand = Stand.BAD if bad else Stand.GOOD
 
     @property
     def is_over(self) -> bool:
@@ -172,6 +183,13 @@ class Attempt:
         self.end(Ended.COMPLETE if self._reading.finished else Ended.SILENCE, now)
 
     @property
+    def verdict(self) -> Verdict:
+        """What it was to its caller, once it is over; its facts may say less of what was broken off."""
+        if self.looped:
+            return Verdict.LOOP
+        return Verdict.MALFORMED if self._unreadable else self.ended.judgement.verdict
+
+    @property
     def shown_chars(self) -> int:
         """How many characters of it the model has made so far."""
         return self._reading.made_chars
@@ -200,11 +218,19 @@ class Attempt:
                 self._heard(now)
         if self._reading.last_token_s == at_s:
             self._heard(now)
+        if self._reading.unreadable:
+            self._break_off(Ended.CANCELLED, now)
+            self._unreadable = True
         ending = self._reading.finished or self._refused
         if not ending:
             self._ending_since = None
         elif self._ending_since is None:
             self._ending_since = now
+
+    def _is_doubtful(self, end: End) -> bool:
+        """Whether all of an unseen answer is what gateways write, though nothing else speaks for one."""
+        unseen = self.stand is Stand.HELD and not end.answer.phrase_before
+        return unseen and end.judgement.verdict is Verdict.GATEWAY_TEXT
 
     def _heard(self, now: float) -> None:
         self._sign, self._away_s = now, 0.0
@@ -229,12 +255,15 @@ class Attempt:
 
     def _guard(self, now: float) -> None:
         """Break off what repeats itself, or goes on for too long."""
-        found = self._loops.found(self._size, self._reading)
-        if found is None:
-            return
-        self.looped = True
-        # To its provider an answer that is only too long is no failure.
-        self.end(Ended.RESET if found.repeats else Ended.CANCELLED, now)
+        found = None if self._end is not None else self._loops.found(self._size, self._reading)
+        if found is not None:
+            # To its provider an answer that is only too long is no failure.
+            self._break_off(Ended.RESET if found.repeats else Ended.CANCELLED, now)
+            self.looped = True
+
+    def _break_off(self, ended: Ended, now: float) -> None:
+        """It is no answer to its caller, whatever its facts are."""
+        self.end(ended, now)
         self.stand = Stand.BAD
 
 

@@ -114,10 +114,8 @@ class Step:
         if attempt is self._winner:
             self._winner = None
         self._last = attempt
-        answer, judgement = attempt.ended
-        looped = attempt.looped or judgement.verdict is Verdict.LOOP
-        ended = attempt.began + answer.seconds
-        self.tried.append(Tried(attempt.place, judgement.verdict, ended, answer.retry_after_s, looped))
+        answer, _ = attempt.ended
+        self.tried.append(Tried(attempt.place, attempt.verdict, attempt.began + answer.seconds, answer.retry_after_s))
         self._next = next_try(
             self._besides(self._met), self.tried, self._limits, began=self._began, now=now, chance=self._chance()
         )
@@ -147,9 +145,18 @@ class Step:
         return Wait(_NEVER) if place is None else self._begin(place, now)
 
     def _begin(self, place: Place, now: float) -> Begin:
-        left = self.made + 1 < self._limits.attempts and self._hedge_s is None
-        more = calmer(self._asked, place.base_url) if any(one.looped for one in self.tried) else {}
-        attempt = Attempt(self._asked, place, self._limits, id=self._new_id(), began=now, leaves=left, more=more)
+        left = self.made + 1 < self._limits.attempts
+        met = {one.verdict for one in self.tried}
+        attempt = Attempt(
+            self._asked,
+            place,
+            self._limits,
+            id=self._new_id(),
+            began=now,
+            leaves=left and self._hedge_s is None,
+            doubts=left and Verdict.GATEWAY_TEXT not in met,
+            more=calmer(self._asked, place.base_url) if Verdict.LOOP in met else {},
+        )
         self.running.append(attempt)
         return Begin(attempt)
 

@@ -119,6 +119,11 @@ class Reading:
         return self._tally.fault is not None or self._tally.finish is Finish.ERROR
 
     @property
+    def unreadable(self) -> bool:
+        """Whether an event of a stream has come that its caller can't read."""
+        return self._body is Body.SSE and self._broken > 0
+
+    @property
     def squeeze(self) -> float | None:
         """How small the end of what grows just now deflates, be it text or reasoning; None where it is too short."""
         return self._tally.growing.squeeze

@@ -11,7 +11,13 @@ import openai
 
 from tests.cases.wires import CHAT, MESSAGES, RESPONSES
 
-HELLO: list[Any] = [{"role": "user", "content": "Hello"}]
+
+def message(text: str) -> Any:
+    """What a user says, as the SDKs of both wires take it."""
+    return {"role": "user", "content": text}
+
+
+HELLO: list[Any] = [message("Hello")]
 # Nothing answers there: whatever comes was sent by the transport to where its guide said.
 NOWHERE = "http://nowhere.invalid/v1"
 LIMIT_S = 60.0
@@ -19,10 +25,11 @@ LIMIT_S = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class Came:
-    """What an SDK returned: the text, the word for its end, the headers; or the error that it raised."""
+    """What an SDK returned: text, word for its end, model, headers; or the error that it raised."""
 
     text: str = ""
     finish: str | None = None
+    model: str | None = None
     headers: Mapping[str, str] | None = None
     error: Exception | None = None
 
@@ -116,12 +123,13 @@ class Face:
         return openai.AsyncOpenAI(api_key="own", base_url=base_url, http_client=client)
 
     def _create(self, sdk: Any, question: Mapping[str, Any]) -> Any:
-        asked = {"model": "any", "stream": self.streamed, **question}
+        asked = {"model": "any", "stream": self.streamed}
         if self.wire == RESPONSES:
-            return sdk.responses.with_raw_response.create(input="Hello", **asked)
+            return sdk.responses.with_raw_response.create(**{"input": "Hello", **asked, **question})
         if self.wire == MESSAGES:
-            return sdk.messages.with_raw_response.create(messages=HELLO, max_tokens=4096, **asked)
-        return sdk.chat.completions.with_raw_response.create(messages=HELLO, **asked)
+            given = {"messages": HELLO, "max_tokens": 4096, **asked, **question}
+            return sdk.messages.with_raw_response.create(**given)
+        return sdk.chat.completions.with_raw_response.create(**{"messages": HELLO, **asked, **question})
 
 
 class _Heard:
@@ -131,8 +139,11 @@ class _Heard:
         self.headers: Mapping[str, str] | None = None
         self._text = ""
         self._finish: str | None = None
+        self._model: str | None = None
 
     def add(self, wire: str, event: Any) -> None:
+        holder = {CHAT: event, RESPONSES: getattr(event, "response", None), MESSAGES: getattr(event, "message", None)}
+        self._model = getattr(holder[wire], "model", None) or self._model
         if wire == CHAT:
             for choice in event.choices or []:
                 self._text += choice.delta.content or ""
@@ -145,6 +156,7 @@ class _Heard:
             self._finish = getattr(getattr(event, "delta", None), "stop_reason", None) or self._finish
 
     def whole(self, wire: str, said: Any) -> None:
+        self._model = said.model
         if wire == CHAT:
             self._text, self._finish = said.choices[0].message.content, said.choices[0].finish_reason
         elif wire == RESPONSES:
@@ -153,7 +165,7 @@ class _Heard:
             self._text, self._finish = "".join(block.text for block in said.content), said.stop_reason
 
     def came(self, error: Exception | None = None) -> Came:
-        return Came(text=self._text, finish=self._finish, headers=self.headers, error=error)
+        return Came(text=self._text, finish=self._finish, model=self._model, headers=self.headers, error=error)
 
 
 FACES = [

@@ -48,17 +48,17 @@ class World:
     ) -> None:
         self.reports: list[Answer] = []
         self._simulator = simulator
-        self._targets = list(targets or simulator.targets)
+        self.targets = list(targets or simulator.targets)
         self._wire = wire
         self._key_env = key_env
 
     def route(self, name: str | None = None) -> Decision:
         """The first target."""
-        return self._decision(self._targets[0])
+        return self._decision(self.targets[0])
 
     def besides(self, tried: Collection[str], name: str | None = None) -> Decision | None:
         """The first that wasn't tried."""
-        return next((self._decision(one) for one in self._targets if one not in tried), None)
+        return next((self._decision(one) for one in self.targets if one not in tried), None)
 
     def report(self, answer: Answer) -> None:
         """Keep it."""
@@ -76,7 +76,7 @@ class World:
 
     def _decision(self, target: str) -> Decision:
         provider, _, model = target.partition("/")
-        primary = self._targets[0]
+        primary = self.targets[0]
         return Decision(
             route="coder",
             target=target,

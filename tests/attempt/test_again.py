@@ -14,8 +14,8 @@ def asked_next(tried: Sequence[Tried], *, fresh: bool = False, chance: float = 0
     return next_try(B if fresh else None, tried, LIMITS, began=0.0, now=now, chance=chance)
 
 
-def failed(verdict: Verdict = Verdict.EMPTY, *, retry_after_s: float | None = None, looped: bool = False) -> Tried:
-    return Tried(A, verdict, 10.0, retry_after_s, looped)
+def failed(verdict: Verdict = Verdict.EMPTY, *, retry_after_s: float | None = None) -> Tried:
+    return Tried(A, verdict, 10.0, retry_after_s)
 
 
 def test_another_target_is_asked_at_once() -> None:
@@ -61,5 +61,5 @@ def test_a_pause_that_is_over_already_is_none() -> None:
 
 
 def test_what_has_no_end_twice_is_not_asked_a_third_time() -> None:
-    assert asked_next([failed(looped=True)]) == Next(A, 11.0)
-    assert asked_next([failed(looped=True)] * 2, fresh=True) is None
+    assert asked_next([failed(Verdict.LOOP)]) == Next(A, 11.0)
+    assert asked_next([failed(Verdict.LOOP)] * 2, fresh=True) is None

@@ -8,7 +8,7 @@ from breaker.attempt import Attempt, Limits, Stand
 from breaker.attempt.attempt import ERROR_BODY_S, MAX_HELD
 from breaker.attempt.loops import LOOP_RUN
 from breaker.verdict import Verdict
-from tests.attempt.made import DONE, ERROR, LIMITS, PROSE, ROLE, attempt, said, stop, thought
+from tests.attempt.made import DONE, ERROR, LIMITS, PROSE, ROLE, asked, attempt, place, said, stop, thought
 
 OK = {"Content-Type": "text/event-stream"}
 LONG = "ravens " * 28 + "fly."
@@ -91,6 +91,50 @@ def test_a_short_answer_is_shown_at_its_end() -> None:
     assert (made.stand, verdict(made)) == (Stand.GOOD, Verdict.OK)
 
 
+def test_what_comes_with_the_end_is_held_back_until_it_is_known_what_the_answer_was() -> None:
+    made = begun()
+    made.feed(said(LONG), 102.0)
+    assert made.take() == [said(LONG)]
+    made.feed(stop(), 103.0)
+    made.feed(DONE, 104.0)
+    assert made.take() == []
+    made.end(Ended.COMPLETE, 104.0)
+
+    assert made.take() == [stop(), DONE]
+
+
+def test_after_an_end_that_was_none_all_is_shown() -> None:
+    made = begun()
+    made.feed(said(LONG) + stop(), 102.0)
+    assert made.take() == []
+    made.feed(said(" more"), 103.0)
+
+    assert made.take() == [said(LONG) + stop(), said(" more")]
+
+
+GATEWAYS = "Error: internal error"
+
+
+@pytest.mark.parametrize(
+    ("doubts", "text", "found"),
+    [
+        pytest.param(True, GATEWAYS, Stand.BAD, id="while there is another attempt"),
+        pytest.param(False, GATEWAYS, Stand.GOOD, id="when there is none, or it has said so before"),
+        pytest.param(True, "All is well.\n\n" + GATEWAYS, Stand.GOOD, id="where a model's words stand before it"),
+    ],
+)
+def test_what_may_be_a_gateways_words_or_a_models_is_doubted_once(doubts: bool, text: str, found: Stand) -> None:
+    made = Attempt(asked(), place(), LIMITS, id="a1", began=100.0, leaves=True, doubts=doubts)
+    made.headers(200, OK, 101.0)
+    usage = b'data: {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 9}}\n\n'
+    for data in (ROLE, *(said(f"{word} ") for word in text.split(" ")), stop(), usage, DONE):
+        made.feed(data, 102.0)
+    made.end(Ended.COMPLETE, 103.0)
+
+    assert verdict(made) is Verdict.GATEWAY_TEXT
+    assert made.stand is found
+
+
 def test_a_plain_answer_is_held_to_its_end() -> None:
     made = begun(streamed=False)
     body = json.dumps({"choices": [{"message": {"content": LONG}, "finish_reason": "stop"}]}).encode()
@@ -115,6 +159,7 @@ def test_an_encoded_body_is_read_and_handed_on_as_it_came() -> None:
     made.headers(200, {"content-encoding": "gzip"}, 101.0)
     packed = gzip.compress(said(LONG) + stop() + DONE)
     made.feed(packed, 102.0)
+    made.end(Ended.COMPLETE, 103.0)
 
     assert (made.stand, made.take()) == (Stand.GOOD, [packed])
 
@@ -216,6 +261,17 @@ def test_the_first_end_counts_and_what_comes_after_it_is_nothing() -> None:
     assert (verdict(made), made.ended.answer.seconds) == (Verdict.CANCELLED, 2.0)
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_an_event_that_can_not_be_read_is_none_to_a_caller(shown: bool) -> None:
+    """Its SDK would raise a fault of its own on it. To the provider one such event is no failure."""
+    made = begun()
+    made.feed(said(LONG if shown else "Half"), 102.0)
+    assert stand(made) is (Stand.GOOD if shown else Stand.HELD)
+    made.feed(b'data: {"choices": [{"del\n\n', 103.0)
+
+    assert (made.stand, verdict(made), made.verdict) == (Stand.BAD, Verdict.CANCELLED, Verdict.MALFORMED)
+
+
 # The limits on silence
 
 
@@ -296,8 +352,8 @@ def test_an_error_is_waited_for_only_a_little() -> None:
 
 
 def fed(made: Attempt, text: str) -> None:
-    for place in range(0, len(text), 4_000):
-        made.feed(said(text[place : place + 4_000]), 102.0 + place / 1e6)
+    for start in range(0, len(text), 4_000):
+        made.feed(said(text[start : start + 4_000]), 102.0 + start / 1e6)
 
 
 def test_what_repeats_itself_is_broken_off() -> None:
@@ -321,6 +377,7 @@ def test_an_answer_beyond_all_measure_is_broken_off_and_its_provider_not_blamed(
     fed(made, PROSE[:200_000])
 
     assert (made.stand, made.looped, verdict(made)) == (Stand.BAD, True, Verdict.CANCELLED)
+    assert made.verdict is Verdict.LOOP
 
 
 def test_reasoning_that_repeated_itself_says_nothing_of_the_text_after_it() -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 
-from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Stand, Wait
+from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Showing, Stand, Wait
 from breaker.client.transport.line import Line
 from breaker.client.transport.plan import Plan
 
@@ -94,21 +94,23 @@ class AwaitingStep:
                 raise line.fault
 
     async def _flow(self, attempt: Attempt) -> AsyncIterator[bytes]:
-        following: Attempt | None = attempt
-        while following is not None:
-            attempt, refused = following, following.stand is Stand.BAD
-            line = self._lines[attempt]
-            passing = self._plan.passing(attempt)
-            held = attempt.take()
-            while held or not attempt.is_over:
-                if data := passing(held.pop(0) if held else await line.read()):
-                    given = time.monotonic()
+        while True:
+            line, showing = self._lines[attempt], self._plan.showing(attempt)
+            while pieces := await self._more(line, showing):
+                given = time.monotonic()
+                for data in pieces:
                     yield data
-                    attempt.away(time.monotonic() - given)
+                attempt.away(time.monotonic() - given)
             await line.close()
-            if refused or attempt.stand is not Stand.BAD:
+            if not showing.failed:
                 return
-            following = await self._following(attempt)
+            attempt = await self._following(attempt)
+
+    async def _more(self, line: "_Line", showing: Showing) -> list[bytes]:
+        """What may be shown next; nothing at the end."""
+        while not (pieces := showing.pieces()) and not line.attempt.is_over:
+            await line.read()
+        return pieces or showing.pieces()
 
     async def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
@@ -126,7 +128,7 @@ class AwaitingStep:
 class _Line(Line):
     def __init__(self, plan: Plan, attempt: Attempt, inner: Any) -> None:
         super().__init__(plan, attempt, inner)
-        self._pieces: AsyncIterator[bytes] | None = None
+        self._pieces: AsyncIterator[bytes]
         self._stream: Any = None
         self._scope = anyio.CancelScope()
 
@@ -141,14 +143,11 @@ class _Line(Line):
             with anyio.CancelScope(shield=True):
                 await self.close()
 
-    async def read(self) -> bytes:
-        """One more piece; b"" where there is none, and the attempt is over then."""
-        if self._pieces is None:
-            return b""
+    async def read(self) -> None:
+        """Take one more piece; where there is none, the attempt is over then."""
         data = await self._in_time(anext(self._pieces, b""))
         if data is not None:
             self.came(data)
-        return data or b""
 
     def drop(self) -> None:
         """Give up an attempt that another task listens to: that task ends and closes it."""

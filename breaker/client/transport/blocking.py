@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Stand, Wait
+from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Showing, Stand, Wait
 from breaker.client.transport.alarm import Bell, cut_off
 from breaker.client.transport.line import Line
 from breaker.client.transport.plan import Plan
@@ -76,21 +76,22 @@ class BlockingStep:
             _raise(self._settled.get(timeout=None if left == float("inf") else max(left, 0.0)))
 
     def _flow(self, attempt: Attempt) -> Iterator[bytes]:
-        following: Attempt | None = attempt
-        while following is not None:
-            attempt, refused = following, following.stand is Stand.BAD
-            line = self._lines[attempt]
-            passing = self._plan.passing(attempt)
-            held = attempt.take()
-            while held or not attempt.is_over:
-                if data := passing(held.pop(0) if held else line.read()):
-                    given = time.monotonic()
-                    yield data
-                    attempt.away(time.monotonic() - given)
+        while True:
+            line, showing = self._lines[attempt], self._plan.showing(attempt)
+            while pieces := self._more(line, showing):
+                given = time.monotonic()
+                yield from pieces
+                attempt.away(time.monotonic() - given)
             line.close()
-            if refused or attempt.stand is not Stand.BAD:
+            if not showing.failed:
                 return
-            following = self._following(attempt)
+            attempt = self._following(attempt)
+
+    def _more(self, line: "_Line", showing: Showing) -> list[bytes]:
+        """What may be shown next; nothing at the end."""
+        while not (pieces := showing.pieces()) and not line.attempt.is_over:
+            line.read()
+        return pieces or showing.pieces()
 
     def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
@@ -131,8 +132,8 @@ class _Line(Line):
             self.close()
             raise
 
-    def read(self) -> bytes:
-        """One more piece; b"" where there is none, and the attempt is over then."""
+    def read(self) -> None:
+        """Take one more piece; where there is none, the attempt is over then."""
         silence = self._silence
         silence.armed = True
         silence.set(self.attempt.until)
@@ -143,14 +144,13 @@ class _Line(Line):
                 self.silent()
             else:
                 self.broke(error)
-            return b""
+            return
         # What its reader does until the next piece is no silence.
         silence.armed = False
         if silence.rang and not data:
             self.silent()
         else:
             self.came(data)
-        return data
 
     def drop(self) -> None:
         """Give up an attempt that another thread listens to: that thread wakes and closes it."""

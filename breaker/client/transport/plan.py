@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from breaker.attempt import Act, Asked, Attempt, Limits, Stand, Step, headers_of, refusal
+from breaker.attempt import Act, Asked, Attempt, Limits, Showing, Stand, Step, headers_of, refusal
 from breaker.attempt.told import NO_RETRY
-from breaker.attempt.whole import WholeEvents
 from breaker.client.said import Decision
 from breaker.client.transport.family import Family
 from breaker.client.transport.guide import Guide, limits_of, others, place_of
@@ -18,6 +17,8 @@ from breaker.errors import AnswerError
 from breaker.verdict import Verdict
 
 _SILENT = (Verdict.TIMEOUT_FIRST_BYTE, Verdict.TIMEOUT_SILENCE)
+# What was broken off here, whatever its facts say.
+_WHAT = {Verdict.LOOP: "it has no end", Verdict.MALFORMED: "part of it can't be read"}
 _chance = random.Random()  # noqa: S311 # it spreads pauses
 
 
@@ -82,7 +83,7 @@ class Plan:
         """The response of an attempt, with what was done in its headers, and the stream in place of its own."""
         verdicts = [one.verdict for one in self.step.tried]
         if attempt.is_over and attempt.stand is Stand.GOOD:
-            verdicts.append(attempt.ended.judgement.verdict)
+            verdicts.append(attempt.verdict)
         for name, value in headers_of(attempt.place, self.step.made, verdicts):
             response.headers[name] = value
         if attempt.stand is Stand.BAD:
@@ -90,17 +91,9 @@ class Plan:
         response.stream = stream
         return response
 
-    def passing(self, attempt: Attempt) -> Callable[[bytes], bytes]:
-        """What hands on the bytes of an attempt that is shown: event by event where another may follow it."""
-        if self.wishes.restart is None or not self.asked.streamed or attempt.is_over:
-            return lambda data: data
-        events = WholeEvents()
-
-        def pass_on(data: bytes) -> bytes:
-            ended_well = attempt.is_over and attempt.stand is Stand.GOOD
-            return events.rest() + data if ended_well else events.pass_on(data)
-
-        return pass_on
+    def showing(self, attempt: Attempt) -> Showing:
+        """What hands on the bytes of an attempt that is shown."""
+        return Showing(attempt, restarts=self.wishes.restart is not None and self.asked.streamed)
 
     def refused(self) -> Any:
         """The response where no attempt gave one that could be shown."""
@@ -109,8 +102,8 @@ class Plan:
 
     def error(self, attempt: Attempt) -> AnswerError:
         """The error of an attempt that failed after part of it had been shown."""
-        verdict, target = attempt.ended.judgement.verdict, attempt.place.target
-        what = "it had no end and was broken off" if attempt.looped else attempt.ended.judgement.why
+        verdict, target = attempt.verdict, attempt.place.target
+        what = _WHAT.get(verdict, attempt.ended.judgement.why)
         message = f"the answer of {target} is no whole one ({verdict.value}): {what}; part of it has been shown"
         error = self.family.error(message, silent=verdict in _SILENT)
         error.verdict, error.target, error.shown_chars = verdict.value, target, attempt.shown_chars
@@ -120,6 +113,6 @@ class Plan:
         """Whether a fresh start is wished for; then it is announced."""
         if self.wishes.restart is None:
             return False
-        verdict = attempt.ended.judgement.verdict.value
+        verdict = attempt.verdict.value
         self.wishes.restart(Restart(verdict=verdict, target=attempt.place.target, shown_chars=attempt.shown_chars))
         return True
