@@ -13,6 +13,7 @@ TICK_S = 0.002
 # An answer that comes later than this is as good as none: the agent has gone on.
 LATE_S = 1.0
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+_STALE = re.compile(rb'"stale":\s*true')
 _TARGET = re.compile(rb'"target":\s*"([^"]+)"')
 
 
@@ -157,7 +158,7 @@ class _Connection(asyncio.Protocol):
         asked, self._asked = self._asked, None
         asked.took_s = time.perf_counter() - asked.at
         asked.status = int(head[9:12])
-        asked.stale = b'"stale":true' in body
+        asked.stale = _STALE.search(body) is not None
         found = _TARGET.search(body)
         asked.target = found[1].decode() if found else ""
         self._free.append(self)
