@@ -30,12 +30,13 @@ from tests.cluster import Cluster
 from tests.cluster import started as begun
 from tests.sentinels import Guard
 from tests.store_server import StoreServer
-from tests.store_troubles import ALONE, Alone, Among, Behind, Place, Trouble, keeping
+from tests.store_troubles import ALONE, AMONG, BEHIND, Alone, Among, Behind, Place, Trouble, keeping
 
 QUIET_S, SECONDS = 1.5, 2.0
 # All that waits must be merged by then.
 MERGED_S = 30.0
-P99_AT_MOST = 1.5
+# After so long the sentinels call a silent master dead.
+DOWN_MS = 1000
 
 
 class Process:
@@ -206,7 +207,7 @@ async def alone(folder: Path) -> AsyncIterator[Place]:
 @contextlib.asynccontextmanager
 async def behind(folder: Path) -> AsyncIterator[Place]:
     """A master behind sentinels."""
-    async with begun(Guard(folder)) as guard:
+    async with begun(Guard(folder, down_ms=DOWN_MS)) as guard:
         yield Behind(guard)
 
 
@@ -218,7 +219,7 @@ async def among(folder: Path) -> AsyncIterator[Place]:
 
 
 Kind = Callable[[Path], contextlib.AbstractAsyncContextManager[Place]]
-KINDS: tuple[tuple[Kind, Sequence[Trouble[Any]]], ...] = ((alone, ALONE),)
+KINDS: tuple[tuple[Kind, Sequence[Trouble[Any]]], ...] = ((alone, ALONE), (behind, BEHIND), (among, AMONG))
 
 
 NAMES_OF_ALL = "; ".join(one.name for _, troubles in KINDS for one in troubles)

@@ -47,6 +47,7 @@ class Sentinels:
         self._sentinels = [self._sentinel(host) for host in address.hosts]
         self._master: Host | None = None
         self._line: Line | None = None
+        self._answers = True
         self._why = f"the store at {self.place} hasn't been found yet"
         self._finder = Finder(self._look)
 
@@ -58,7 +59,8 @@ class Sentinels:
         except StoreGoneError as error:
             return [error] * len(calls)
         replies = await answers(line, calls, max(0.0, self._limit_s - (time.monotonic() - began)))
-        if any(isinstance(said, StoreGoneError) for said in replies):
+        self._answers = not any(isinstance(said, StoreGoneError) for said in replies)
+        if not self._answers:
             self._finder.begin()
         return replies
 
@@ -68,7 +70,9 @@ class Sentinels:
 
     async def any(self) -> Line:
         """The master. Raises StoreGoneError where none is known."""
-        if self._line is None:
+        # One that was gone may have come back as the master that it was, while the sentinels have long chosen another:
+        # until it follows that one it takes answers and forgets them.
+        if self._line is None or not self._answers:
             await self._finder.wait(self._limit_s * (1 - LEAST))
         else:
             self._finder.begin(unless_within_s=_STEADY_S)
