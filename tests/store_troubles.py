@@ -158,6 +158,7 @@ class Trouble(Generic[P]):
     """What happens, and how it ends.
 
     `forgets`: some of what the store knew before is gone or old afterwards. `gone`: it can't be read meanwhile.
+    `refuses`: it can be read, and takes no answers.
     """
 
     name: str
@@ -165,6 +166,12 @@ class Trouble(Generic[P]):
     end: Callable[[P], Awaitable[None]]
     forgets: bool = False
     gone: bool = False
+    refuses: bool = False
+
+    @property
+    def shows(self) -> bool:
+        """Whether the service isn't ready meanwhile, if it lasts."""
+        return self.gone or self.refuses
 
 
 # One server
@@ -239,8 +246,8 @@ ALONE: tuple[Trouble[Alone], ...] = (
     Trouble(name="killed, back empty", begin=_kill, end=_start_empty, gone=True, forgets=True),
     Trouble(name="killed, back with old data", begin=_kill, end=_start_old, gone=True, forgets=True),
     Trouble(name="flushed", begin=_told("FLUSHALL"), end=_nothing, forgets=True),
-    Trouble(name="a replica", begin=_FOLLOW, end=_LEAD),
-    Trouble(name="too few replicas", begin=_FEW, end=_ENOUGH),
+    Trouble(name="a replica", begin=_FOLLOW, end=_LEAD, refuses=True),
+    Trouble(name="too few replicas", begin=_FEW, end=_ENOUGH, refuses=True),
     Trouble(name="slow by 200 ms", begin=_slowed(0.2), end=_go_on, gone=True),
     Trouble(name="slow by 2 s", begin=_slowed(2.0), end=_go_on, gone=True),
 )

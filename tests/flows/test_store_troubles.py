@@ -146,6 +146,8 @@ async def test_agents_go_on_and_the_store_learns_all_once_it_is_back(
                 await agent.step()
             while trouble.gone and not agent.said[-1]["stale"]:
                 await agent.step()
+            while trouble.shows and (await service.client.get("/readyz")).status_code == 200:
+                await agent.step()
             await trouble.end(place)
             while service.board.waiting() or (await agent.step())["stale"]:  # noqa: ASYNC110 # other processes set no event
                 await asyncio.sleep(0.02)
@@ -156,6 +158,8 @@ async def test_agents_go_on_and_the_store_learns_all_once_it_is_back(
             while now[OPEN].open_until is None or now[CLOSED].open_until is not None:
                 now = await found(place)
             after = await service.route()
+            while (await service.client.get("/readyz")).status_code != 200:  # noqa: ASYNC110 # no event of ours
+                await asyncio.sleep(0.02)
 
     assert {said["target"] for said in [*agent.said, after]} == {CLOSED}
     assert now[OPEN].open_until == pytest.approx(opened.open_until, abs=0.01)

@@ -10,6 +10,9 @@ from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
 from breaker.switchboard import Queue, Switchboard
 
+# Answers that wait for longer aren't on their way any more.
+LATE_S = 3.0
+
 
 class HandedIn:
     """An ASGI app under a path of ours; without this a router would take a bare function for a handler."""
@@ -36,7 +39,7 @@ def router(switchboard: Switchboard, ready: Callable[[], list[str]]) -> APIRoute
         """Whether decisions rest on what the store says now and answers come into it; 503 with the reasons if not."""
         queue = switchboard.queue()
         answers = {"waiting": queue.waiting, "dropped": sum(queue.dropped.values())}
-        reasons = [*_stale(switchboard), *_full(queue), *ready()]
+        reasons = [*_stale(switchboard), *_late(queue), *ready()]
         if reasons:
             detail, later = "; ".join(reasons), {"Retry-After": "1"}
             raise ProblemError(503, "not-ready", detail, headers=later, reasons=reasons, answers=answers)
@@ -45,8 +48,13 @@ def router(switchboard: Switchboard, ready: Callable[[], list[str]]) -> APIRoute
     return paths
 
 
-def _full(queue: Queue) -> list[str]:
-    return [f"{queue.waiting} answers wait for the store, and the oldest are dropped"] if queue.full else []
+def _late(queue: Queue) -> list[str]:
+    """A store that is read may take no answers all the same."""
+    if queue.full:
+        return [f"{queue.waiting} answers wait for the store, and the oldest are dropped"]
+    if queue.oldest_s > LATE_S:
+        return [f"{queue.waiting} answers wait for the store, the oldest for {queue.oldest_s:.0f} s"]
+    return []
 
 
 def _stale(switchboard: Switchboard) -> list[str]:
