@@ -60,7 +60,7 @@ class Finder:
                 refused.append(error)
             if said and 2 * max(said.values()) > len(tasks):
                 break
-        return said, refused
+        return said, sorted(refused, key=str)  # whoever logs each new trouble once mustn't see one in every order
 
     async def close(self) -> None:
         """End all that is under way, for good."""
