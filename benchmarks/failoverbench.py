@@ -115,8 +115,8 @@ def _page(lines: Sequence[Line]) -> str:
         f"Situations in which a provider fails an agent, played by the simulator to the real SDKs ({names}): once as "
         "they are, with the first target's address and their own two retries, and once with the "
         "[transport](transport.md) in them. They are our own, after the sixteen of FailoverBench's methodology (S01 to "
-        "S16) and further ones from bug reports (A1 to A13). An SDK alone has no backup to go to: look at what it takes "
-        "for an answer, and for how long it waits. All times are divided by twenty, and told here as they "
+        "S16) and further ones from bug reports (A1 to A13). An SDK alone has no backup to go to: look at what it "
+        "takes for an answer, and for how long it waits. All times are divided by twenty, and told here as they "
         "would be. `python -m benchmarks.failoverbench --write` writes this page."
     )
     rest = (
