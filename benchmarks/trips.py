@@ -21,7 +21,7 @@ from benchmarks._installing import install
 from benchmarks._machine import cores, machine, pin
 from benchmarks._route_load import has_wrk, loading
 from benchmarks._trips_bare import published
-from benchmarks._trips_connection import Connection
+from benchmarks._trips_connection import Connection, RefusedError
 from monitor.loop import until_done
 from tests.store_server import BINARIES, StoreServer
 
@@ -32,27 +32,48 @@ LITELLM = {"litellm": "1.108.7", "redis": "8.1.0"}
 COOLDOWNS = 40
 # What is aimed at: p99 in milliseconds at rest, and with one of the replicas under load.
 AT_REST_MS, LOADED_MS = 5.0, 30.0
+# Where Redis alone needs more than this at p99, nothing else runs as it would.
+BUSY_MS = 1.0
 
 
 async def trips(tripping: int, watched: Sequence[int], count: int) -> list[float]:
     """The seconds from the sending of each trip to one replica until another's answer holds it; these take turns.
 
-    After each trip the circuit is released, and the next begins when the one that is watched knows that.
+    After each trip the circuit is released, and the next begins when the one that is watched knows that. A trip that
+    the replica can't make, since a busy machine let its store answer too late, is none.
     """
     tripper, watchers = await Connection.to(tripping), [await Connection.to(port) for port in watched]
-    took = []
-    for number in range(count):
-        watcher = watchers[number % len(watchers)]
+    took: list[float] = []
+    while len(took) < count:
+        watcher = watchers[len(took) % len(watchers)]
+        await _released(tripper)
         await watcher.until(doors.ROUTE, doors.CLOSED)
         await asyncio.sleep(random.random() * 0.002)
-        began = time.monotonic()
-        moved = tripper.ask(doors.moving(opened=True))
-        took.append(await watcher.until(doors.ROUTE, doors.OPEN) - began)
-        await moved
-        await tripper.ask(doors.moving(opened=False))
+        if (seconds := await _trip(tripper, watcher)) is not None:
+            took.append(seconds)
     for one in (tripper, *watchers):
         one.close()
     return took
+
+
+async def _trip(tripper: Connection, watcher: Connection) -> float | None:
+    began = time.monotonic()
+    moved = tripper.ask(doors.moving(opened=True))
+    seen = await watcher.until(doors.ROUTE, doors.OPEN, hopeless=lambda: moved.done() and _refused(moved))
+    await asyncio.wait([moved])
+    return None if _refused(moved) or seen is None else seen - began
+
+
+def _refused(moved: "asyncio.Future[bytes]") -> bool:
+    return isinstance(moved.exception(), RefusedError)
+
+
+async def _released(tripper: Connection) -> None:
+    while True:
+        with contextlib.suppress(RefusedError):
+            await tripper.ask(doors.moving(opened=False))
+            return
+        await asyncio.sleep(0.1)
 
 
 def litellm(port: int, asking: set[int]) -> list[float] | str:
@@ -132,6 +153,8 @@ def main() -> None:
     for what, took, aim in (("at rest", rest, AT_REST_MS), ("under load", [*hot, *cool], LOADED_MS)):
         good = p99_ms(took) <= aim
         print(f"p99 {what}: {p99_ms(took):.2f} ms, aim {aim:.0f}: {'met' if good else 'MISSED'}")
+    if p99_ms(bare) > BUSY_MS:
+        print(f"this machine is busy with something else: Redis alone needed {p99_ms(bare):.1f} ms at p99")
     if not has_wrk():
         print("wrk isn't installed; the load is a loop of our own, which asks less (Debian: apt-get install wrk)")
 
