@@ -51,6 +51,7 @@ class Load:
         self.reports: list[Asked] = []
         self.stopped = False
         self.forgotten = 0
+        self.failed_batches = 0
         self._failed = 0
         self._reporting = reporting
         self._free: list[_Connection] = []
@@ -85,7 +86,7 @@ class Load:
     @property
     def failed(self) -> int:
         """How many of them failed."""
-        return self._failed + sum(one.failed for one in (*self.routes, *self.reports))
+        return self._failed + self.failed_batches + sum(one.failed for one in (*self.routes, *self.reports))
 
     async def answered(self, before: float) -> None:
         """Wait until all that was sent before a moment is answered, or so late that it doesn't matter."""

@@ -1,7 +1,7 @@
 """Loads the service with all that it has to do for minutes, and looks whether anything grows: memory, times, the store.
 
-Run it as `python -m benchmarks.soak --minutes 10`; by default it takes half a minute, which shows the load and tells no
-slope. It talks to loopback alone.
+Run it as `python -m benchmarks.soak --minutes 10`; by default it takes half a minute, most of it to begin, which shows
+the load and tells no slope. It talks to loopback alone.
 """
 
 import argparse
@@ -78,7 +78,7 @@ async def busy(ours: Service) -> AsyncIterator[tuple[Load, Crowd]]:
     """All that is asked of the service: routes, reports alone and in batches, those who wait and read, probes."""
     load, crowd = Load(ours.port, Reporting(STEADY, lambda _: _GOOD)), Crowd(ours.port)
     async with crowd.here(WAITING, READING):
-        tasks = [asyncio.create_task(one) for one in (load.run(), _switching(ours), _batches(ours))]
+        tasks = [asyncio.create_task(one) for one in (load.run(), _switching(ours), _batches(ours, load))]
         try:
             yield load, crowd
         finally:
@@ -107,9 +107,12 @@ async def _switching(ours: Service) -> None:
         await asyncio.sleep(SWITCH_S)
 
 
-async def _batches(ours: Service) -> None:
+async def _batches(ours: Service, load: Load) -> None:
     for number in itertools.count():
-        await asyncio.to_thread(said, f"{ours.url}/reports", batch(f"batch-{number}", STEADY, 50, bad=2))
+        try:
+            await asyncio.to_thread(said, f"{ours.url}/reports", batch(f"batch-{number}", STEADY, 50, bad=2))
+        except OSError:
+            load.failed_batches += 1
         await asyncio.sleep(1.0)
 
 
@@ -143,7 +146,9 @@ async def _watch(ours: Service, server: StoreServer, load: Load, minutes: float)
     samples, ends = [], time.perf_counter() + minutes * 60
     while time.perf_counter() < ends:
         await asyncio.sleep(SAMPLE_S)
-        samples.append(await asyncio.to_thread(sample, ours, server, load))
+        samples.append(one := await asyncio.to_thread(sample, ours, server, load))
+        if len(samples) % round(60 / SAMPLE_S) == 0:
+            print(f"{one.memory:8.1f} MB, {one.store:.2f} MB in the store, p99 {one.p99:.0f} us", flush=True)
     return samples[len(samples) // 10 :]
 
 
@@ -171,7 +176,7 @@ def _line(slope: Slope, most: float | None) -> str:
 def main() -> int:
     """Print the table; 1 where something grows or fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=0.5, help="how long (default: half a minute)")
+    parser.add_argument("--minutes", type=float, default=0.25, help="how long (default: a quarter)")
     chosen = parser.parse_args()
     pin(cores()[1])
     print(f"{machine()};")

@@ -32,7 +32,7 @@ from tests.sentinels import Guard
 from tests.store_server import StoreServer
 from tests.store_troubles import ALONE, AMONG, BEHIND, Alone, Among, Behind, Place, Trouble, keeping
 
-QUIET_S, SECONDS = 1.5, 2.0
+QUIET_S, SECONDS = 1.5, 1.5
 # All that waits must be merged by then.
 MERGED_S = 30.0
 # After so long the sentinels call a silent master dead.
