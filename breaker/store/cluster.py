@@ -90,6 +90,11 @@ class Cluster:
                 await asyncio.sleep(_MOVING_S)
         return replies
 
+    def place_of(self, key: str) -> str:
+        """Where the node of a key is; the cluster where that isn't known."""
+        host = self._owners[slot_of(key)]
+        return self._address.place_of(host) if host else self.place
+
     def ahead_s(self, key: str) -> float:
         """How far the clock of a key's node is ahead of the one that has CLOCK, as far as both have told their time."""
         own, common = (self._clocks.get(self._owners[slot_of(one)]) for one in (key, CLOCK))
@@ -127,7 +132,8 @@ class Cluster:
         await asyncio.gather(*(self._send(*to, group, replies, ends) for to, group in groups.items()))
 
     async def _send(self, host: Host, asking: bool, steps: list[_Step], replies: list[Any], ends: float) -> None:
-        calls, limit_s = [step.call for step in steps], max(0.0, ends - time.monotonic())
+        # Never less than its share: that our own loop has stood still is no fault of the node's.
+        calls, limit_s = [step.call for step in steps], max(self._limit_s * LEAST, ends - time.monotonic())
         try:
             said = await self._line(host).send(calls, limit_s=limit_s, asking=asking)
         except StoreError as error:

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import secrets
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
@@ -42,7 +43,8 @@ class RedisStore:
     def __init__(self, servers: Servers, limit_s: float) -> None:
         self._servers = servers
         self._limit_s = limit_s
-        self._records = Together(servers.send)
+        # Those of each server: one that gives no answer keeps no others waiting.
+        self._records = defaultdict[str, Together](lambda: Together(servers.send))
         self._told: set[str] = set()
         self.place = servers.place  # where it is, as an error may show it
 
@@ -59,7 +61,8 @@ class RedisStore:
         # All in one word: the library takes longer to pack a hundred than we to write them.
         lines = "".join([codec.write_weighed(one, sent_at - one.since) for one in weighed])
         keys = _keys(first.target, "circuit", "probes", "reports", "ids", "bins", "usual")
-        said: str = _answered(await self._records.ask(RECORD.call(keys, (first.source.value, _nonce(), lines))))
+        together = self._records[self._servers.place_of(keys[0])]
+        said: str = _answered(await together.ask(RECORD.call(keys, (first.source.value, _nonce(), lines))))
         counted, now, probes, reports, bins, usual, *circuit = said.split("\0")
         return Reading(
             circuit=codec.read_circuit(circuit),

@@ -58,11 +58,16 @@ class Sentinels:
             line = await self.any()
         except StoreGoneError as error:
             return [error] * len(calls)
-        replies = await answers(line, calls, max(0.0, self._limit_s - (time.monotonic() - began)))
+        left_s = self._limit_s - (time.monotonic() - began)
+        replies = await answers(line, calls, max(self._limit_s * LEAST, left_s))
         self._answers = not any(isinstance(said, StoreGoneError) for said in replies)
         if not self._answers:
             self._finder.begin()
         return replies
+
+    def place_of(self, key: str) -> str:
+        """Where the service is."""
+        return self.place
 
     def ahead_s(self, key: str) -> float:
         """Not at all."""

@@ -24,6 +24,10 @@ class Servers(Protocol):
         """A reply to each call; a StoreError for each that failed, StoreGoneError where its server gave no answer."""
         ...
 
+    def place_of(self, key: str) -> str:
+        """Where the server of a key is, as far as it is known."""
+        ...
+
     def ahead_s(self, key: str) -> float:
         """How far the clock of a key's server is ahead of the one that has CLOCK, as far as it is known."""
         ...
@@ -48,6 +52,10 @@ class Single:
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         """A reply to each call; a StoreError for each that failed."""
         return await answers(self._line, calls)
+
+    def place_of(self, key: str) -> str:
+        """Where the one server is."""
+        return self.place
 
     def ahead_s(self, key: str) -> float:
         """Not at all."""

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from breaker.errors import StoreGoneError
 from breaker.store.call import Call
 
 # Calls in one round trip; more would keep other callers waiting for too long.
@@ -14,7 +15,8 @@ _MOST = 16
 class Together:
     """Sends the calls of one turn of the loop in one round trip, and those that come meanwhile in the next.
 
-    What a round trip costs us is shared by them, and the server has never more than one of these to do.
+    What a round trip costs us is shared by them, and the server has never more than one of these to do. Where it gives
+    no answer, those that came meanwhile fail with the others.
     """
 
     def __init__(self, send: Callable[[Sequence[Call]], Awaitable[list[Any]]]) -> None:
@@ -36,6 +38,10 @@ class Together:
             while self._asked:
                 some = [self._asked.popleft() for _ in range(min(len(self._asked), _MOST))]
                 replies = await self._send([call for call, _ in some])
+                if all(isinstance(reply, StoreGoneError) for reply in replies):
+                    some += self._asked
+                    replies += [replies[0]] * len(self._asked)
+                    self._asked.clear()
                 for (_, asker), reply in zip(some, replies, strict=True):
                     if not asker.done():
                         asker.set_result(reply)

@@ -38,11 +38,15 @@ class Dropped(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
-    """The answers that are on their way into the store: how many, the oldest's wait, and how many never came there."""
+    """The answers that are on their way into the store: how many, the oldest's wait, and how many never came there.
+
+    `trouble` is what is wrong with the store where some of them wait for that, without saying where it is.
+    """
 
     waiting: int
     oldest_s: float
     dropped: Mapping[Dropped, int]
+    trouble: str | None = None
 
     @property
     def full(self) -> bool:
@@ -65,6 +69,7 @@ class Intake:
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._resting: set[str] = set()  # the targets whose store gave no answer just now
         self._askers: dict[Weighed, asyncio.Future[Judged | None]] = {}
+        self._trouble = ""  # why those rest
         self._said: dict[str, float] = {}
         self._dropped = dict.fromkeys(Dropped, 0)
 
@@ -75,7 +80,8 @@ class Intake:
     def queue(self) -> Queue:
         """How it stands."""
         oldest_s = time.monotonic() - next(iter(self._order)).since if self._order else 0.0
-        return Queue(waiting=len(self), oldest_s=oldest_s, dropped=dict(self._dropped))
+        trouble = self._trouble if self._resting else None
+        return Queue(waiting=len(self), oldest_s=oldest_s, dropped=dict(self._dropped), trouble=trouble)
 
     def put(self, answer: Answer) -> Judgement:
         """Judge an answer and let it wait for its turn."""
@@ -162,6 +168,7 @@ class Intake:
             judged = await self._recorder.record(batch)
         except StoreGoneError as error:
             self._say("answers wait, since the store can't take them: %s", error)
+            self._trouble = error.trouble
             for one in batch:
                 one.tried = True
             return False

@@ -26,6 +26,10 @@ class Timed:
         self._called(None if failed else time.perf_counter() - began)
         return replies
 
+    def place_of(self, key: str) -> str:
+        """Where the server of a key is."""
+        return self._servers.place_of(key)
+
     def ahead_s(self, key: str) -> float:
         """How far the clock of a key's server is ahead."""
         return self._servers.ahead_s(key)

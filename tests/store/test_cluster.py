@@ -151,6 +151,14 @@ async def move(store: RedisStore, target: str) -> None:
     assert await store.apply(target, made, reading.circuit) is not None
 
 
+async def test_answers_of_each_node_go_to_it_by_themselves(cluster: Cluster, store: RedisStore) -> None:
+    """So a node that gives no answer keeps none of the others' waiting."""
+    await store.look(TARGETS[0])
+    await asyncio.gather(*(record(store, good("a", target=target)) for target in TARGETS))
+
+    assert set(store._records) == {f"redis://127.0.0.1:{node.port}" for node in cluster.primaries}
+
+
 async def test_an_emptied_cluster_gets_its_open_circuits_back(cluster: Cluster, store: RedisStore) -> None:
     board = board_over(store)
     ends = await tripped(board)

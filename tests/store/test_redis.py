@@ -223,6 +223,22 @@ async def test_a_server_that_takes_no_writes_is_gone_for_now(
         await store.look(TARGET)
 
 
+@pytest.mark.parametrize("binary", BINARIES.values(), ids=list(BINARIES))
+async def test_a_server_that_cannot_save_is_gone_for_writes(folder: Path, binary: str) -> None:
+    disk = folder / "disk"
+    disk.mkdir()
+    with StoreServer(binary, folder, dir=str(disk), save="3600 1") as server, server.raw() as raw:
+        disk.rmdir()
+        raw.bgsave()
+        async with asyncio.timeout(20):
+            while raw.info("persistence")["rdb_last_bgsave_status"] != "err":  # noqa: ASYNC110 # no event of ours
+                await asyncio.sleep(0.02)
+        async with connected(server.url) as store:
+            with pytest.raises(StoreGoneError, match="can't write to its disk"):
+                await record(store, good("a"))
+            await store.look(TARGET)
+
+
 async def test_a_key_of_another_kind_is_an_error_and_not_an_absence(own: StoreServer) -> None:
     with own.raw() as raw:
         raw.set(f"firstbyte:{{{TARGET}}}:probes", "mine")

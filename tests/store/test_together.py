@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from breaker.errors import StoreError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.store.call import Call, command
 from breaker.store.together import Together
 
@@ -67,3 +67,26 @@ async def test_who_no_longer_waits_keeps_nobody_from_a_reply() -> None:
     with pytest.raises(asyncio.CancelledError):
         await given_up
     assert await asked(together, "c") == ["c"]
+
+
+async def test_those_that_wait_behind_a_silent_server_fail_with_the_others() -> None:
+    sent: list[int] = []
+
+    async def silent(calls: Sequence[Call]) -> list[Any]:
+        sent.append(len(calls))
+        await asyncio.sleep(0)
+        return [StoreGoneError("gone")] * len(calls)
+
+    replies = await asked(Together(silent), *(str(number) for number in range(40)))
+
+    assert sent == [16]
+    assert [type(reply) for reply in replies] == [StoreGoneError] * 40
+
+
+async def test_those_behind_one_that_failed_alone_are_sent() -> None:
+    async def half(calls: Sequence[Call]) -> list[Any]:
+        return [StoreGoneError("gone"), *(call.key for call in calls[1:])]
+
+    replies = await asked(Together(half), *(str(number) for number in range(20)))
+
+    assert [place for place, reply in enumerate(replies) if isinstance(reply, StoreGoneError)] == [0, 16]

@@ -53,7 +53,8 @@ def _late(queue: Queue) -> list[str]:
     if queue.full:
         return [f"{queue.waiting} answers wait for the store, and the oldest are dropped"]
     if queue.oldest_s > LATE_S:
-        return [f"{queue.waiting} answers wait for the store, the oldest for {queue.oldest_s:.0f} s"]
+        trouble = f": it {queue.trouble}" if queue.trouble else ""
+        return [f"{queue.waiting} answers wait for the store, the oldest for {queue.oldest_s:.0f} s{trouble}"]
     return []
 
 
