@@ -16,6 +16,7 @@ from breaker.store.hearing import MOST_SILENT
 from breaker.store.redis import LIMIT_S, RedisStore
 from tests.cluster import one_node_cluster
 from tests.fixtures import PATIENT_S
+from tests.scenarios.boards import FIRST, board_over
 from tests.store.answers import TARGET, good, names, record
 from tests.store.tls import over_tls
 from tests.store_server import BINARIES, StoreServer
@@ -237,6 +238,22 @@ async def test_a_server_that_cannot_save_is_gone_for_writes(folder: Path, binary
             with pytest.raises(StoreGoneError, match="can't write to its disk"):
                 await record(store, good("a"))
             await store.look(TARGET)
+
+
+async def test_answers_that_wait_say_why(own: StoreServer) -> None:
+    with own.raw() as raw:
+        raw.config_set("min-replicas-to-write", 1)
+        async with connected(own.url) as store:
+            board = board_over(store)
+            taken = await board.report(good("a", target=FIRST.name))
+            refused = board.queue()
+            raw.config_set("min-replicas-to-write", 0)
+            async with asyncio.timeout(20):
+                while board.waiting():  # noqa: ASYNC110 # no event of ours
+                    await asyncio.sleep(0.01)
+
+    assert (taken, refused.waiting, refused.trouble) == (None, 1, "has too few replicas to write")
+    assert board.queue().trouble is None
 
 
 async def test_a_key_of_another_kind_is_an_error_and_not_an_absence(own: StoreServer) -> None:
