@@ -114,14 +114,17 @@ class AsyncFirstbyte(Client):
     async def _settled(self, name: str | None, *, patient: bool) -> Kept:
         kept, wait_s = self._ask(name, patient=patient)
         if wait_s > 0:
-            import asyncio  # here, so that who needs no loop needn't load it
-
-            loop, arrived = asyncio.get_running_loop(), asyncio.Event()
-            if self._book.wait(kept, _in_loop(loop.call_soon_threadsafe, arrived.set)):
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(wait_s):
-                        await arrived.wait()
+            await self._until_settled(kept, wait_s)
         return kept
+
+    async def _until_settled(self, kept: Kept, wait_s: float) -> None:
+        import asyncio  # here, so that who needs no loop needn't load it
+
+        loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+        if self._book.wait(kept, _in_loop(loop.call_soon_threadsafe, arrived.set)):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await arrived.wait()
 
 
 def _in_loop(call: Callable[[Callable[[], None]], object], what: Callable[[], None]) -> Callable[[], None]:

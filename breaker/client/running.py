@@ -54,7 +54,7 @@ class Running:
 
     def follow(self, kept: Kept) -> None:
         """Keep a route's decision fresh."""
-        self._begin(lambda: self._asker.follow(kept))
+        self._begin(lambda: self._asker.follow(kept), again=False)  # the next step begins anew
 
     def tell(self) -> None:
         """Send what waits."""
@@ -62,7 +62,7 @@ class Running:
 
     def stream(self, shelf: Shelf) -> None:
         """Put moves onto a shelf."""
-        self._streams[shelf] = self._begin(lambda: self._follow(shelf))
+        self._streams[shelf] = self._begin(lambda: self._follow(shelf), again=False)
 
     def end_stream(self, shelf: Shelf) -> None:
         """Nobody reads it any more."""
@@ -113,18 +113,20 @@ class Running:
         alone = Alone(self._engine.fallback, self._engine.session)
         await learn(self._line, self._engine.book, alone, self._asker.moved)
 
-    def _begin(self, make: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
-        task = self._loop.create_task(self._guarded(make))
+    def _begin(self, make: Callable[[], Coroutine[Any, Any, None]], *, again: bool = True) -> asyncio.Task[None]:
+        task = self._loop.create_task(self._guarded(make, again=again))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _guarded(self, make: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _guarded(self, make: Callable[[], Coroutine[Any, Any, None]], *, again: bool) -> None:
         while True:
             try:
                 return await make()
             except Exception:  # noqa: BLE001 # whatever breaks here must not reach an agent
                 _log.exception("a fault of the client's own; it goes on")
+            if not again:
+                return None
             await asyncio.sleep(_AGAIN_S)
 
 
