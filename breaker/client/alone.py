@@ -76,8 +76,25 @@ class Alone:
         self._locals.pop(name, None)
 
     def _planned(self, name: str | None, said: Decision | None, said_at: float) -> Plan | None:
-        """The plan that tells most: the service's with what it said since, else the caller's."""
+        """The plan that tells most: the service's, else the caller's; each with what the service has said since."""
         if self._plan is not None and self._plan.route(name) is not None:
-            return agreeing(self._plan, said, said_at) if said else self._plan
-        known: tuple[Spot, ...] = tuple(spots(self._fallback, name)) if said is None else ()
-        return given(name, known) if known else None
+            plan = self._plan
+        elif (known := _spots(self._fallback, name, said)) != []:
+            plan = given(said.route if said else name, known, told=said is not None)
+        else:
+            return None
+        return agreeing(plan, said, said_at) if said else plan
+
+
+def _spots(fallback: Fallback, name: str | None, said: Decision | None) -> list[Spot]:
+    """The caller's targets; before them the one that the service named, if it isn't among them."""
+    known = list(spots(fallback, name))
+    if said is None or any(spot["target"] == said.target for spot in known):
+        return known
+    named: Spot = {
+        "target": said.target,
+        "base_url": said.base_url,
+        "wire": said.wire,
+        "api_key_env": said.api_key_env,
+    }
+    return [named, *known]

@@ -115,13 +115,12 @@ class Client:
         self._finalizer.atexit = False  # `stop_all` waits besides
 
     def _forked(self) -> None:
-        """In a new process there is no thread, and the connections are the parent's: they are left as they are."""
-        _left_to_parents.append(self._engine)
+        """In a new process everything begins anew, but for what is known."""
+        _left_to_parents.append(self._engine)  # collected, it would close what the parent uses
+        self._engine.forked()
         self._finalizer.detach()
         self._outbox.forked()
         self._book.forked()
-        for shelf in list(self._engine.shelves):
-            shelf.forked()
         self._begin()
 
     def _not_taken(self, error: BadFactError) -> None:

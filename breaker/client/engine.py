@@ -84,6 +84,14 @@ class Engine:
         if thread is not None and thread is not threading.current_thread():
             thread.join(max(until + _SLACK_S - time.monotonic(), 0.0))
 
+    def forked(self) -> None:
+        """In a new process: the thread and its connections are the parent's, and are left as they are."""
+        self._lock = threading.RLock()
+        self.ending, self._running = True, None
+        for shelf in list(self.shelves):
+            shelf.forked()
+        _live.discard(self)
+
     # In the thread
 
     def begin(self, running: Running) -> None:

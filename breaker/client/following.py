@@ -101,7 +101,7 @@ def _read(event: _Event) -> Moved | None:
         return None
     try:
         return Moved.read(event.id, json.loads(event.data))
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return None
 
 

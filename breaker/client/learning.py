@@ -28,7 +28,7 @@ async def learn(line: Line, book: Book, alone: Alone, moved: asyncio.Event) -> N
             reply = await line.ask("GET", "/routes")
             book.told(plan.read(parsed(reply.body) or {}, time.monotonic()))
             failures = 0
-        except (DoorError, KeyError, TypeError, ValueError, AttributeError):
+        except (DoorError, *plan.UNREADABLE):
             failures += 1
         await _until(moved, backing_off(failures) * 5 if failures else _AGAIN_S)
 

@@ -35,7 +35,7 @@ class Moved:
 
     @classmethod
     def read(cls, id: str, said: Mapping[str, Any]) -> Moved:  # noqa: A002 # the stream's word
-        """The move in an event. Raises KeyError, TypeError or ValueError where it is none."""
+        """The move in an event. Raises KeyError, TypeError, ValueError or OverflowError where it is none."""
         texts = {name: str(said[name]) for name in ("target", "before", "after", "cause", "why", "at")}
         return cls(id=id, ago_s=float(said["ago_s"]), generation=int(said["generation"]), said=said, **texts)
 

@@ -13,13 +13,15 @@ from breaker.policy import Policy, flaws
 from breaker.route import Reason, Route
 from breaker.target import Ability, Provider, Target
 
+# What reading raises where something isn't as it should be.
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 # Circuits take 0.0 for "never", and the monotonic clock of a machine may begin there.
 _LATER = 1e9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """Routes by name, with the policy and the circuit of each target; `told` says whether the service told them.
+    """Routes by name, with the policy and the circuit of each target; `told` says whether the service told any of it.
 
     Times of circuits are those of `circuit_time`.
     """
@@ -71,7 +73,7 @@ def circuit_time(monotonic: float) -> float:
 def read(said: Mapping[str, Any], now: float) -> Plan:
     """The plan in an answer to `GET /routes` of the monotonic moment `now`.
 
-    Raises KeyError, TypeError, ValueError or AttributeError where it is none.
+    Raises one of UNREADABLE where it is none.
     """
     targets = {each["target"]: _target(each["target"], each) for each in said["targets"]}
     routes = [
@@ -92,8 +94,8 @@ def read(said: Mapping[str, Any], now: float) -> Plan:
     )
 
 
-def given(name: str | None, spots: Sequence[Spot]) -> Plan:
-    """The plan of a route of which only its targets are known, the preferred one first.
+def given(name: str | None, spots: Sequence[Spot], *, told: bool = False) -> Plan:
+    """The plan of a route of which only targets are known, the preferred one first.
 
     Raises KeyError, TypeError or ValueError for what is no target.
     """
@@ -103,7 +105,7 @@ def given(name: str | None, spots: Sequence[Spot]) -> Plan:
         routes={route.name: route},
         policies={target.name: Policy() for target in targets},
         circuits={},
-        told=False,
+        told=told,
     )
 
 

@@ -1,13 +1,16 @@
 """What a client decides while the service is away; the clock is the test's own."""
 
+import copy
 from collections.abc import Iterable
 
 import pytest
+from hypothesis import given as given_by_hypothesis
+from hypothesis import strategies as st
 
 from breaker.answer import Answer
 from breaker.client import Spot
 from breaker.client.alone import Alone
-from breaker.client.plan import Plan, agreeing, given, read
+from breaker.client.plan import UNREADABLE, Plan, agreeing, given, read
 from breaker.client.said import Decision, Needs, Source
 from breaker.client.step import Step
 from breaker.policy import Policy
@@ -194,6 +197,17 @@ def test_a_target_that_the_service_chose_is_in_order_whatever_the_plan_said() ->
     assert World(plan=said(a=OPEN), last=decision(A)).told(1001.0)[0] == A
 
 
+def test_where_the_service_has_told_nothing_but_a_decision_that_goes_on_with_the_callers_targets_behind_it() -> None:
+    world = World(last=decision("new/one"))
+    assert world.told(1001.0) == ("new/one", "healthy", Source.KEPT)
+
+    for name in "12":
+        world.step({**failed(name, age_s=0.4), "target": "new/one"}, 1002.0)
+
+    assert world.told(1003.0) == (A, "errors", Source.LOCAL)
+    assert World(last=decision(B, role="backup", reason="errors")).told(1001.0) == (B, "errors", Source.KEPT)
+
+
 def test_what_is_held_by_hand_stays_so_until_its_end() -> None:
     held = {**CLOSED, "held": {"opened": True, "since_s": 40.0, "until_s": 100.0}}
     world = World(plan=said(a=held))
@@ -268,8 +282,45 @@ def test_numbers_of_a_policy_are_taken_as_far_as_they_are_known_and_work() -> No
     ],
 )
 def test_what_is_no_plan_raises_what_the_caller_expects(wrong: dict[str, object]) -> None:
-    with pytest.raises((KeyError, TypeError, ValueError, AttributeError)):
+    with pytest.raises(UNREADABLE):
         read({**said(), **wrong} if wrong else {}, 1000.0)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(A),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given_by_hypothesis(st.data())
+def test_a_plan_that_is_wrong_anywhere_is_read_or_refused_and_decides(data: st.DataObject) -> None:
+    wrong = copy.deepcopy(said(a={**OPEN, "held": {"opened": True, "since_s": 1.0, "until_s": 9.0}}))
+    spoil(wrong, data)
+    try:
+        plan = read(wrong, 1000.0)
+    except UNREADABLE:
+        return
+    alone = Alone(SPOTS, SESSION)
+    alone.told(plan)
+
+    found = alone.decide("coder", decision(B, role="backup"), 1000.0, [], 1001.0)
+
+    other = alone.besides("coder", [A], None, 0.0, 1001.0)
+
+    assert found is None or found.target in (A, B, C)
+    assert other is None or other.target in (B, C)
+
+
+def spoil(value: object, data: st.DataObject) -> None:
+    """Put something else somewhere into a value."""
+    while isinstance(value, (dict, list)) and value:
+        place = data.draw(st.sampled_from(list(value) if isinstance(value, dict) else range(len(value))))
+        inner = value[place]
+        if not isinstance(inner, (dict, list)) or not inner or data.draw(st.booleans()):
+            value[place] = data.draw(_JSON)
+            return
+        value = inner
 
 
 def test_the_only_route_and_the_default_one_need_no_name() -> None:
