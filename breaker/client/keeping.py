@@ -97,8 +97,8 @@ class Book:
             kept = self.kept.get(name)
             if kept is None:
                 kept = self.kept[name] = Kept(name)
-                self._bound()
             kept.asked_at = now
+            self._bound()
             begins = not kept.followed
             if begins:
                 kept.followed, kept.settled, kept.began = True, False, now
@@ -200,12 +200,13 @@ class Book:
     # Inside, with the lock held
 
     def _without(self, kept: Kept, now: float) -> Decision | None:
-        """What a step is told without the service."""
-        alone = self._alone and self._alone.decide(kept.name, kept.said, kept.said_at, self._steps, now)
-        if alone:
+        """What a step is told without the service: its last word, where nothing that is known speaks against it."""
+        said = kept.said
+        alone = self._alone and self._alone.decide(kept.name, said, kept.said_at, self._steps, now)
+        if alone and not (said and alone.source is Source.KEPT and alone.target == said.target):
             return alone
-        if kept.said is not None:
-            return replace(kept.said.aged(now - kept.said_at), stale=True, source=Source.KEPT)
+        if said is not None:
+            return replace(said.aged(now - kept.said_at), stale=True, source=Source.KEPT)
         known = spots(self._fallback, kept.name)
         return primary(kept.name, known[0]) if known else None
 

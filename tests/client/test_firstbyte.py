@@ -356,7 +356,7 @@ def test_the_client_speaks_through_the_library_that_is_loaded_already() -> None:
 def test_a_step_goes_to_a_target_that_can_take_it(url: str) -> None:
     with Firstbyte(url) as firstbyte:
         eventually(lambda: firstbyte.known("mixed") is not None, "the service answers")
-        eventually(lambda: firstbyte.besides([], "mixed") is not None, "the plan is known")
+        eventually(lambda: firstbyte.besides([TEXT.name], "mixed") is not None, "the plan is known")
         plain = firstbyte.route("mixed", input_tokens=1000)
         seeing = firstbyte.route("mixed", needs=["vision"], input_tokens=1000)
         again = firstbyte.route("mixed", needs=["what is not known here"])

@@ -170,7 +170,7 @@ def test_a_thousand_steps_at_once_go_on_whatever_becomes_of_the_service(start: C
     process = start(port)
     with Firstbyte(process.url) as firstbyte, ThreadPoolExecutor(25) as pool:
         reached(firstbyte)
-        eventually(lambda: firstbyte.besides([], "coder") is not None, "the plan is known")
+        eventually(lambda: firstbyte.besides([PRIMARY.name], "coder") is not None, "the plan is known")
         running = [pool.submit(lambda: list(steps(firstbyte, over))) for _ in range(25)]
         process.freeze()
         comes_to(firstbyte, PRIMARY.name, Source.KEPT)
