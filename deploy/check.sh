@@ -1,7 +1,6 @@
 #!/bin/sh
 # Checks the Dockerfile and the manifests by the tools of their kind, in an environment of their own below build/.
-# What needs more than Python is checked where it is installed: kubectl renders the whole, docker-compose reads its file, npm
-# brings the types of Grafana's dashboards.
+# What needs more than Python is checked where it is installed: kubectl renders the whole, docker-compose reads its file.
 set -eu
 cd "$(dirname "$0")/.."
 tools=build/deploy-tools
@@ -25,10 +24,6 @@ done
 if command -v kubectl >/dev/null; then
     echo "kustomization"
     kubectl kustomize deploy/kubernetes >build/kubernetes.yaml
-fi
-if command -v npm >/dev/null; then
-    echo "dashboards, Grafana's types"
-    dashboards/typescript.sh
 fi
 if command -v docker-compose >/dev/null; then
     echo "compose.yml"
