@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from breaker.answer import Answer, Ended, Source
 from breaker.attempt.asked import Asked
+from breaker.attempt.crowd import says_crowded
 from breaker.attempt.limits import Limits
 from breaker.attempt.loops import Loops
 from breaker.attempt.place import Place
@@ -80,7 +81,7 @@ class Attempt:
             tools=asked.tools,
         )
         self._loops = Loops(limits.loop_chars)
-        self._inflater = Inflater("")
+        self._inflater: Inflater | None = None
         self._status: int | None = None
         self._opaque = False
         self._size = 0
@@ -90,12 +91,16 @@ class Attempt:
 
     # What comes
 
+    def begin(self, now: float) -> None:
+        """It is sent now: until then it has waited for its turn."""
+        self.began = self._sign = now
+
     def headers(self, status: int, headers: Mapping[str, str], now: float) -> None:
         """The response has begun; `headers` has names in any case."""
         encoding = {name.lower(): value for name, value in headers.items()}.get("content-encoding", "")
         self._status = status
         self._sign = now
-        self._inflater = Inflater(encoding)
+        self._inflater = Inflater(encoding) if encoding.strip().lower() not in ("", "identity") else None
         self._opaque = encoding.strip().lower() not in _READABLE
         self._reading.headers(status, headers, now - self.began)
         if self._opaque:
@@ -109,15 +114,10 @@ class Attempt:
         self._held.append(data)
         if self._opaque:
             self._sign = now
-            return
-        try:
-            self._read(self._inflater.feed(data), now)
-        except BrokenEncodingError:
-            self.end(Ended.RESET, now)
-            return
-        if self.stand is Stand.HELD:
-            self._look(now)
-        self._guard(now)
+        elif self._inflater is None:
+            self._read((data,), now)
+        else:
+            self._undo(self._inflater.feed(data), now)
 
     def take(self) -> list[bytes]:
         """What may be shown now. What comes with an answer's end is held back until it is known what the answer was."""
@@ -190,6 +190,11 @@ class Attempt:
         return Verdict.MALFORMED if self._unreadable else self.ended.judgement.verdict
 
     @property
+    def crowded(self) -> bool:
+        """Whether it was refused as one too many at once."""
+        return self._refused and self.stand is Stand.BAD and says_crowded(b"".join(self._held))
+
+    @property
     def shown_chars(self) -> int:
         """How many characters of it the model has made so far."""
         return self._reading.made_chars
@@ -210,22 +215,32 @@ class Attempt:
     def _ending_s(self) -> float:
         return ERROR_BODY_S if self._refused else self._limits.grace_s
 
+    def _undo(self, pieces: Iterable[bytes], now: float) -> None:
+        try:
+            self._read(pieces, now)
+        except BrokenEncodingError:
+            self.end(Ended.RESET, now)
+
     def _read(self, pieces: Iterable[bytes], now: float) -> None:
-        at_s = now - self.began
+        at_s, reading = now - self.began, self._reading
         for piece in pieces:
-            self._reading.feed(piece, at_s)
+            reading.feed(piece, at_s)
             if not self._asked.streamed and piece.strip():
                 self._heard(now)
-        if self._reading.last_token_s == at_s:
+        if reading.last_token_s == at_s:
             self._heard(now)
-        if self._reading.unreadable:
+        if reading.unreadable:
             self._break_off(Ended.CANCELLED, now)
             self._unreadable = True
-        ending = self._reading.finished or self._refused
-        if not ending:
+            return
+        if not (reading.finished or self._refused):
             self._ending_since = None
         elif self._ending_since is None:
             self._ending_since = now
+        if self.stand is Stand.HELD:
+            self._look(now)
+        if self._size >= self._loops.look_at:
+            self._guard(now)
 
     def _is_doubtful(self, end: End) -> bool:
         """Whether all of an unseen answer is what gateways write, though nothing else speaks for one."""
@@ -255,7 +270,7 @@ class Attempt:
 
     def _guard(self, now: float) -> None:
         """Break off what repeats itself, or goes on for too long."""
-        found = None if self._end is not None else self._loops.found(self._size, self._reading)
+        found = self._loops.found(self._size, self._reading)
         if found is not None:
             # To its provider an answer that is only too long is no failure.
             self._break_off(Ended.RESET if found.repeats else Ended.CANCELLED, now)

@@ -19,18 +19,19 @@ class Found(NamedTuple):
 
 
 class Loops:
-    """Looks at an answer now and then; `most` is how many characters it may have."""
+    """Looks at an answer now and then; `most` is how many characters it may have.
+
+    `look_at` is the size of the body, in bytes, at which the next look is due.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._looked = 0
+        self.look_at = _LOOK_BYTES
         self._since: int | None = None
 
     def found(self, size: int, reading: Reading) -> Found | None:
-        """What is wrong with an answer of which so many bytes have come; None for nothing, or nothing yet."""
-        if size - self._looked < _LOOK_BYTES:
-            return None
-        self._looked = size
+        """What is wrong with an answer of which so many bytes have come; None for nothing."""
+        self.look_at = size + _LOOK_BYTES
         chars = reading.made_chars
         if self._repeated(chars, reading.squeeze) >= LOOP_RUN:
             return Found(repeats=True)

@@ -45,16 +45,15 @@ class Showing:
 
     def pieces(self) -> list[bytes]:
         """What may be shown now."""
-        if self._own_error:
-            return self._attempt.rest()
-        if self.failed:
-            # The SDKs have errors of their own for it, with the provider's own words.
-            told = self._attempt.verdict is Verdict.ERROR_EVENT and not self._restarts
-            return self._attempt.rest() if told else []
-        return self._attempt.take() if self._events is None else self._whole(self._events)
+        if self._attempt.stand is Stand.GOOD:
+            pieces = self._attempt.take()
+            return pieces if self._events is None else self._whole(self._events, pieces)
+        # The SDKs have errors of their own for an error event, with the provider's own words.
+        told = self._own_error or (self._attempt.verdict is Verdict.ERROR_EVENT and not self._restarts)
+        return self._attempt.rest() if told else []
 
-    def _whole(self, events: WholeEvents) -> list[bytes]:
-        data = events.pass_on(b"".join(self._attempt.take()))
+    def _whole(self, events: WholeEvents, pieces: list[bytes]) -> list[bytes]:
+        data = events.pass_on(b"".join(pieces))
         if self._attempt.is_over:
             data += events.rest()
         return [data] if data else []

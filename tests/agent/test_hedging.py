@@ -2,12 +2,14 @@
 
 import asyncio
 
+import httpx2
 import pytest
 
-from breaker.client.transport import Limits
+from breaker.attempt.pace import LEAST
+from breaker.client.transport import Limits, Transport
 from monitor.simulator import End, Simulator
-from tests.agent.faces import STREAMS, Face
-from tests.agent.world import FINE, PATIENT, World, ask
+from tests.agent.faces import STREAMS, Came, Face
+from tests.agent.world import FINE, PATIENT, World, ask, awaiting, blocking
 
 EVERY_STREAM = pytest.mark.parametrize("face", STREAMS, ids=str)
 LIMIT_S = 30.0
@@ -62,3 +64,37 @@ async def test_where_both_fail_a_third_attempt_is_made(face: Face) -> None:
     assert came.error is None
     assert came.done["target"] == "c/m"
     assert world.verdicts[-1] == "ok"
+
+
+@EVERY_STREAM
+async def test_a_percentile_of_the_newest_first_bytes_says_when(face: Face) -> None:
+    """Twenty-one quick ones, then a silent one: the second target is asked as soon as the quick ones had answered."""
+    async with Simulator({"a/m": FINE, "b/m": FINE}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        client_of = awaiting_client if face.awaits else blocking_client
+        came = await client_of(face, world, simulator)
+
+    assert came.error is None
+    assert came.done["target"] == "b/m"
+
+
+async def awaiting_client(face: Face, world: World, simulator: Simulator) -> Came:
+    async with httpx2.AsyncClient(transport=awaiting(world, PATIENT, hedge_percentile=90.0)) as client:
+        for _ in range(LEAST + 1):
+            await face.wait(client)
+        await simulator.set("a/m", "never_answers")
+        return await face.wait(client)
+
+
+async def blocking_client(face: Face, world: World, simulator: Simulator) -> Came:
+    with httpx2.Client(transport=blocking(world, PATIENT, hedge_percentile=90.0)) as client:
+        for _ in range(LEAST + 1):
+            await asyncio.to_thread(face.block, client)
+        await simulator.set("a/m", "never_answers")
+        return await asyncio.to_thread(face.block, client)
+
+
+@pytest.mark.parametrize("share", [0.0, 100.0, float("nan")])
+def test_a_percentile_that_is_none_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match="hedge_percentile"):
+        Transport(hedge_percentile=share)

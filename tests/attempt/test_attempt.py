@@ -234,6 +234,30 @@ def test_a_refusal_is_judged_with_its_body(status: int, body: dict[str, object],
     assert (made.stand, verdict(made)) == (stand, found)
 
 
+@pytest.mark.parametrize(
+    ("status", "words", "crowded"),
+    [
+        (429, "Too many concurrent requests", True),
+        (429, "Too many requests per minute", False),
+        (400, "The word 'concurrent' is no parameter", False),
+    ],
+)
+def test_a_refusal_of_one_too_many_is_known(status: int, words: str, crowded: bool) -> None:
+    made = attempt()
+    made.headers(status, {}, 101.0)
+    made.feed(json.dumps({"error": {"message": words}}).encode(), 101.0)
+    made.end(Ended.COMPLETE, 101.0)
+
+    assert made.crowded is crowded
+
+
+def test_what_waited_for_its_turn_began_when_it_had_it() -> None:
+    made = attempt()
+    made.begin(130.0)
+
+    assert made.until == 130.0 + LIMITS.first_byte_s
+
+
 def test_an_answer_at_its_callers_limit_is_one() -> None:
     made = begun()
     made.feed(said("And so on") + stop("length") + DONE, 102.0)

@@ -135,6 +135,7 @@ class _Line(Line):
     async def listen(self) -> None:
         """Ask, and read until it is known what to do with the answer."""
         with self._scope:
+            await self.plan.shared.rooms.enter(self.attempt.place.provider, self.plan.limits.first_byte_s)
             self.begin()
             await self._ask()
             while self.attempt.stand is Stand.HELD:

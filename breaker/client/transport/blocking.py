@@ -122,6 +122,7 @@ class _Line(Line):
     def listen(self) -> None:
         """Ask, and read until it is known what to do with the answer."""
         try:
+            self.plan.shared.rooms.enter(self.attempt.place.provider, self.plan.limits.first_byte_s)
             self.begin()
             self._ask()
             while self.attempt.stand is Stand.HELD:

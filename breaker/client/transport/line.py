@@ -28,10 +28,13 @@ class Line:
         self.request = plan.request(attempt)
         self._lock = threading.Lock()
         self._reported = False
+        self._inside = False
         self._late = Bell(self._tell_late)
 
     def begin(self) -> None:
-        """The attempt begins; that its first byte is late is told when it is."""
+        """The attempt has its turn; that its first byte is late is told when it is."""
+        self._inside = True
+        self.attempt.begin(time.monotonic())
         self._late.set(self.attempt.late_at)
 
     def headed(self, response: Any) -> None:
@@ -73,7 +76,13 @@ class Line:
             known, self._reported = self._reported, True
         self._late.stop()
         if not known:
+            self._leave()
             report(self.plan.wishes.guide, self.attempt.ended.answer)
+
+    def _leave(self) -> None:
+        self.plan.shared.paced(self.attempt)
+        if self._inside:
+            self.plan.shared.rooms.leave(self.attempt.place.provider, refused=self.attempt.crowded)
 
     def _tell_late(self) -> None:
         now = time.monotonic()

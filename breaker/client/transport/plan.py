@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from breaker.attempt import Act, Asked, Attempt, Limits, Showing, Stand, Step, headers_of, refusal
+from breaker.attempt.pace import Pace
 from breaker.attempt.told import NO_RETRY
 from breaker.client.said import Decision
 from breaker.client.transport.family import Family
@@ -42,19 +43,44 @@ class Wishes:
     route: str | None = None
     limits: Limits | None = None
     hedge_s: float | None = None
+    hedge_percentile: float | None = None
     restart: Callable[[Restart], object] | None = None
+
+
+class Shared:
+    """What the steps of one transport share: who is where, and how soon first bytes came."""
+
+    def __init__(self, rooms: Any) -> None:
+        self.rooms = rooms
+        self._paces: dict[str, Pace] = {}
+
+    def paced(self, attempt: Attempt) -> None:
+        """Take the first byte of an attempt that is over."""
+        self._paces.setdefault(attempt.place.target, Pace()).add(attempt.ended.answer.first_byte_s)
+
+    def hedge_s(self, target: str, wishes: Wishes, limits: Limits) -> float | None:
+        """How long after a step's begin a second target is asked besides; None for never."""
+        if wishes.hedge_percentile is None:
+            return wishes.hedge_s
+        usual_s = self._paces.get(target, Pace()).percentile(wishes.hedge_percentile / 100)
+        otherwise_s = limits.first_byte_s if wishes.hedge_s is None else wishes.hedge_s
+        return otherwise_s if usual_s is None else usual_s
 
 
 class Plan:
     """One request of a caller's: what it asks, and the step that is made of it."""
 
-    def __init__(self, request: Any, family: Family, asked: Asked, decision: Decision, wishes: Wishes) -> None:
+    def __init__(
+        self, request: Any, family: Family, asked: Asked, decision: Decision, wishes: Wishes, shared: Shared
+    ) -> None:
         self.family = family
         self.wishes = wishes
+        self.shared = shared
         self.asked = asked
         self._request = request
         self.limits = limits = wishes.limits or limits_of(decision)
-        self.hedges = wishes.hedge_s is not None
+        hedge_s = shared.hedge_s(decision.target, wishes, limits)
+        self.hedges = hedge_s is not None
         self.step = Step(
             asked,
             place_of(decision),
@@ -63,7 +89,7 @@ class Plan:
             began=time.monotonic(),
             new_id=lambda: uuid.uuid4().hex,
             chance=_chance.random,
-            hedge_s=wishes.hedge_s,
+            hedge_s=hedge_s,
         )
 
     def next(self, now: float) -> Act:

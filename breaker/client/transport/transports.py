@@ -14,7 +14,8 @@ from breaker.client.said import Decision
 from breaker.client.transport.blocking import BlockingStep
 from breaker.client.transport.family import Family, family_of
 from breaker.client.transport.guide import Guide
-from breaker.client.transport.plan import Plan, Restart, Wishes
+from breaker.client.transport.plan import Plan, Restart, Shared, Wishes
+from breaker.client.transport.rooms import AsyncRooms, Rooms
 from breaker.client.transport.sending import asked_in
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _log = logging.getLogger(__name__)
 
 class _Common:
     _makes_guide: Callable[[], Firstbyte | AsyncFirstbyte]
+    _makes_rooms: Callable[[], Rooms | AsyncRooms]
 
     def __init__(
         self,
@@ -44,14 +46,25 @@ class _Common:
         route: str | None = None,
         limits: Limits | None = None,
         hedge_s: float | None = None,
+        hedge_percentile: float | None = None,
         restart: Callable[[Restart], object] | None = None,
     ) -> None:
+        if hedge_percentile is not None and not 0 < hedge_percentile < 100:
+            raise ValueError(f"hedge_percentile is {hedge_percentile!r}; it must lie between 0 and 100")
         self._inner = inner
         self._checked: Family | None = None
         self._own = self._makes_guide() if guide is None else None
         guide = guide or self._own
         assert guide is not None
-        self._wishes = Wishes(guide=guide, route=route, limits=limits, hedge_s=hedge_s, restart=restart)
+        self._wishes = Wishes(
+            guide=guide,
+            route=route,
+            limits=limits,
+            hedge_s=hedge_s,
+            hedge_percentile=hedge_percentile,
+            restart=restart,
+        )
+        self._shared = Shared(self._makes_rooms())
 
     def _of(self, family: Family) -> Any:
         """The inner transport; one of the other family would die of requests of this one without a word of why."""
@@ -71,7 +84,7 @@ class _Common:
                 asked.wire,
             )
             return None
-        return Plan(request, family, asked, decision, self._wishes)
+        return Plan(request, family, asked, decision, self._wishes, self._shared)
 
 
 def _check(inner: Any, family: Family) -> None:
@@ -90,12 +103,15 @@ class Transport(_Common, _Base):
     `inner` is the transport that sends; without it, a plain one of the same family as the client. `guide` says where
     each step of `route` goes and hears how it went; without it, a `Firstbyte` of its own. `limits` are those of the
     decision's target and our defaults unless given. `hedge_s` is how long after the begin of a step a second target is
-    asked beside the first; None for never. With `restart` an answer that fails after part of it was shown is begun anew
-    in the same stream, and `restart` is called before; without it the stream raises an AnswerError.
+    asked beside the first; None for never. With `hedge_percentile` it is as long as this share, of a hundred, of the
+    target's newest first bytes took; while too few are known, `hedge_s`, or else the limit on first bytes. With
+    `restart` an answer that fails after part of it was shown is begun anew in the same stream, and `restart` is called
+    before; without it the stream raises an AnswerError.
     Requests that ask no model, or in another wire than the route's target speaks, go on untouched.
     """
 
     _makes_guide = Firstbyte
+    _makes_rooms = Rooms
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -145,6 +161,7 @@ class AsyncTransport(_Common, _AsyncBase):
     """The same as `Transport` for `httpx.AsyncClient` and `httpx2.AsyncClient`."""
 
     _makes_guide = AsyncFirstbyte
+    _makes_rooms = AsyncRooms
 
     async def __aenter__(self) -> Self:
         """Itself."""
