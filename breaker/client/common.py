@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import time
-import uuid
 import weakref
 from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
-from breaker.answer import Answer
 from breaker.client.address import Address
 from breaker.client.engine import FLUSH_S, Engine
 from breaker.client.keeping import Book, Kept
@@ -18,7 +17,10 @@ from breaker.client.outbox import Outbox, Waiting
 from breaker.client.said import Decision, Fallback, Needs, Source, check, checked
 from breaker.client.step import Step
 from breaker.errors import BadFactError, DoorError, DoorGoneError, DoorRefusedError
-from breaker.verdict import Verdict, judge
+
+if TYPE_CHECKING:
+    from breaker.answer import Answer
+    from breaker.verdict import Verdict
 
 _log = logging.getLogger(__name__)
 monotonic = time.monotonic
@@ -39,7 +41,7 @@ class Client:
         self._address = Address.found(url, token)
         self._fallback: Fallback = fallback or ()
         check(self._fallback)
-        self._session = uuid.uuid4().hex if session is None else checked(session)
+        self._session = os.urandom(16).hex() if session is None else checked(session)
         self._strict = strict
         self._outbox = Outbox()
         self._book = Book(self._fallback, strict=strict)
@@ -77,9 +79,12 @@ class Client:
         Give an `Answer`, or its facts: target, ended and seconds are needed, an id is made when left out. None where
         these are no facts (with `strict`: BadFactError).
         """
+        from breaker.answer import Answer  # here and in the client's thread, so that loading the client stays quick
+        from breaker.verdict import judge
+
         now = monotonic()
         try:
-            answer = Answer.from_facts({"id": uuid.uuid4().hex, **facts}) if answer is None else answer
+            answer = Answer.from_facts({"id": os.urandom(16).hex(), **facts}) if answer is None else answer
         except BadFactError as error:
             self._not_taken(error)
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from types import TracebackType
 from typing import Any, Self
 
@@ -53,7 +53,7 @@ class Door:
         `facts` are those of `breaker.answer.Answer`; target, ended and seconds are needed, an id is made when
         left out. None where the service didn't say.
         """
-        said = self._ask("POST", "/reports", json={"id": uuid.uuid4().hex, **facts})
+        said = self._ask("POST", "/reports", json={"id": os.urandom(16).hex(), **facts})
         answers = said.get("answers") or [{}]
         verdict = answers[0].get("verdict")
         return None if verdict is None else str(verdict)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from breaker.client.plan import Plan
 
 # No step waits longer for the service: what is left to 50 ms is for everything else.
-WAIT_S = 0.04
+WAIT_S = 0.035
 # Where nothing at all is known, the first step waits for so long.
 PATIENCE_S = 5.0
 # A route that nobody has asked for so long isn't followed any more.
@@ -25,7 +25,7 @@ IDLE_S = 600.0
 # So many routes are kept; those asked longest ago are forgotten.
 MOST_ROUTES = 256
 # So many of the newest steps are remembered for the time without the service.
-MOST_STEPS = 1_024
+MOST_STEPS = 256
 # Without the service a decision is looked at again after this.
 ALONE_S = 1.0
 

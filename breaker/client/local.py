@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -37,7 +36,7 @@ class Local:
         self._plan = plan
         self._turn_s = turn_s
         self._policies = {name: replace(policy, probing=False) for name, policy in plan.policies.items()}
-        self._logs: dict[str, deque[Entry]] = {name: deque(maxlen=_MOST) for name in plan.policies}
+        self._logs: dict[str, dict[str, Entry]] = {name: {} for name in plan.policies}  # by id, the oldest first
         self._circuits = {
             name: _patient(plan.circuits.get(name, Circuit()), policy, circuit_time(now))
             for name, policy in plan.policies.items()
@@ -84,20 +83,21 @@ class Local:
 
     def _add(self, step: Step) -> Entry | None:
         """The entry of an answer that counts; None for one that doesn't, or has already."""
-        log, entry = self._logs.get(step.answer.target), _entry(step)
+        log = self._logs.get(step.answer.target)
         if log is None:
             return None
-        for place, other in enumerate(log):
-            if other.answer.id == entry.answer.id:
-                if other.answer.part is Part.FINAL or entry.answer.part is Part.LATE:
-                    return None
-                log[place] = entry = replace(entry, at=other.at, late=True)  # both parts count once, as the first came
-                return entry
-        log.append(entry)
+        entry, first = _entry(step), log.get(step.answer.id)
+        if first is not None:
+            if first.answer.part is Part.FINAL or step.answer.part is Part.LATE:
+                return None
+            entry = replace(entry, at=first.at, late=True)  # both parts count once, when the first did
+        elif len(log) >= _MOST:
+            del log[next(iter(log))]
+        log[step.answer.id] = entry
         return entry
 
     def _log(self, name: str) -> Log:
-        entries = tuple(self._logs[name])
+        entries = tuple(self._logs[name].values())
         return Log(reports=entries, bins=tuple(_bins(entries, self._circuits[name].moved_at, self._policies[name])))
 
 

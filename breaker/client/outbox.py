@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from breaker.answer import Answer
+if TYPE_CHECKING:
+    from breaker.answer import Answer
 
 MOST_WAITING = 10_000
 

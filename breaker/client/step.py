@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from breaker.answer import Answer
-from breaker.verdict import Judgement
+if TYPE_CHECKING:
+    from breaker.answer import Answer
+    from breaker.verdict import Judgement
 
 
 class Step(NamedTuple):
