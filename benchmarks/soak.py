@@ -31,8 +31,10 @@ SAMPLE_S = 2.0
 # The ids of this many reports are kept of each target; the soak begins when all are.
 IDS = 4096
 # A circuit moves every few seconds, so that those who wait and read have something to hear.
-POLICY = "{interval_s: 1, jitter_s: 0.05, confirm_s: 0.1, half_open_s: 0.3, hold_s: 3, slow_s: 5, silence_s: 8}"
-SWITCH_S = 5.0
+POLICY = "{interval_s: 1, jitter_s: 0.05, confirm_s: 0.1, half_open_s: 0.3, hold_s: 1, slow_s: 5, silence_s: 8}"
+SWITCH_S = 2.0
+# So many moves are kept of each target.
+LEDGER = 200
 # Before this many minutes a slope says nothing.
 TELLING_MIN = 5.0
 # At most this share may be added in an hour. What fills up and is then full (bins, ten minutes; the interpreter's own
@@ -133,12 +135,24 @@ async def soak(minutes: float) -> bool:
             await fill(ours)
             print(f"the store was filled in {time.perf_counter() - began:.1f} s", flush=True)
             async with busy(ours) as (load, crowd):
+                await _full(server, minutes)
                 samples = await _watch(ours, server, load, minutes)
             moves = await ours.counted("firstbyte_circuit_moves_total")
             probes = await ours.counted("firstbyte_probes_total")
     print(f"{load.sent:,} requests, {load.failed} of them failed; {crowd.told:,} who waited were told,", end=" ")
     print(f"{crowd.events:,} events read; {moves:.0f} moves, {probes:.0f} probes\n")
     return _told(samples, minutes) and not load.failed
+
+
+async def _full(server: StoreServer, minutes: float) -> None:
+    """Wait until the ledger is full too, where a slope is to be told."""
+
+    def moves() -> int:
+        with server.raw() as raw:
+            return int(raw.llen(f"firstbyte:{{{FLAPPING}}}:moves"))
+
+    while minutes >= TELLING_MIN and await asyncio.to_thread(moves) < LEDGER:  # noqa: ASYNC110 # no event of ours
+        await asyncio.sleep(1.0)
 
 
 async def _watch(ours: Service, server: StoreServer, load: Load, minutes: float) -> list[Sample]:
