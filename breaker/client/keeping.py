@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from breaker.client.plan import Plan
 
 # No step waits longer for the service: what is left to 50 ms is for everything else.
-WAIT_S = 0.035
+WAIT_S = 0.025
 # Where nothing at all is known, the first step waits for so long.
 PATIENCE_S = 5.0
 # A route that nobody has asked for so long isn't followed any more.
