@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks._machine import pin
-from monitor.daemon import bind
+from monitor.listening import bind
 from monitor.settings import Door
 
 ROUTE = b"GET /route?route=coder HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"

@@ -8,24 +8,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass
 from typing import Literal
 
-import uvicorn
-from fastapi import FastAPI
-
 from breaker.api.access import Access
 from breaker.api.app import create_app
 from breaker.api.desk import Desk
 from breaker.api.notices import Notice
 from breaker.circuit import Move
-from breaker.errors import FirstbyteError, StoreError, StoreGoneError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.store.behind import servers_at
 from breaker.store.embedded import EmbeddedStore
 from breaker.store.redis import LIMIT_S, RedisStore
 from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
 from monitor.connectivity import Connectivity
+from monitor.listening import serving
 from monitor.metrics import Metrics
 from monitor.metrics.calls import Timed
 from monitor.schedule import Prober
-from monitor.settings import Door, Settings
+from monitor.settings import Settings
 
 _log = logging.getLogger(__name__)
 
@@ -37,12 +35,6 @@ SETTLE_S = (0.02, 1.0)
 OVERHEAR_S = 1.0
 # What still waits for the store when the service stops gets this long to come there.
 DRAIN_S = 3.0
-# Open connections get this long to end when the service stops.
-LINGER_S = 1
-
-
-class DoorTakenError(FirstbyteError):
-    """The address to listen at can't be had."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,24 +60,6 @@ class Ears:
     judged: tuple[Callable[[Judged], None], ...] = ()
     moved: tuple[Callable[[str, Move], None], ...] = ()
     notes: tuple[Notice, ...] = ()
-
-
-def bind(door: Door) -> socket.socket:
-    """A socket that listens at the door's address; taken before anything else is started.
-
-    Raises DoorTakenError with the address and the remedy.
-    """
-    family = socket.AF_INET6 if ":" in door.host else socket.AF_INET
-    try:
-        listening = socket.create_server((door.host, door.port), family=family, backlog=1024)
-    except OSError as error:
-        raise DoorTakenError(
-            f"can't listen at {door.host} port {door.port}: {error.strerror};"
-            " does another service run there? Set FIRSTBYTE_PORT, or door.port in the configuration"
-        ) from None
-    # Connections inherit it; without it each reply's body waits 40 ms for the caller to acknowledge its head.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
 
 
 @contextlib.asynccontextmanager
@@ -139,7 +113,7 @@ async def service(
                 notices=lambda: [*ears.notes, *prober.notices()],
                 phrases=settings.phrases,
             )
-            url = await stack.enter_async_context(_serving(app, _protocol(desk, access), listening))
+            url = await stack.enter_async_context(serving(app, _protocol(desk, access), listening))
             stack.callback(desk.close)
         yield Service(board=board, url=url)
 
@@ -242,56 +216,8 @@ def _protocol(desk: Desk, access: Access) -> type[asyncio.Protocol] | Literal["a
     return Lane(desk, access).protocol()
 
 
-@contextlib.asynccontextmanager
-async def _serving(
-    app: FastAPI, protocol: type[asyncio.Protocol] | Literal["auto"], listening: socket.socket
-) -> AsyncIterator[str]:
-    server = _Server(
-        uvicorn.Config(
-            app,
-            http=protocol,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            timeout_graceful_shutdown=LINGER_S,
-        )
-    )
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    await server.up.wait()
-    try:
-        yield _url(listening)
-    finally:
-        server.should_exit = True
-        await serving
-
-
-class _Server(uvicorn.Server):
-    """A server that says when it is up and leaves signals to the one who runs it."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.up = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
-        await super().startup(sockets)
-        self.up.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
-        yield
-
-
-def _url(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 # shown
-    return f"http://{shown}:{port}"
-
-
 def _log_move(target: str, move: Move) -> None:
     _log.info("circuit of %s: %s -> %s: %s", target, move.before, move.after, move.why)
 
 
-__all__: Sequence[str] = ["DoorTakenError", "Ears", "Parts", "Service", "bind", "service"]
+__all__: Sequence[str] = ["Ears", "Parts", "Service", "service"]

@@ -12,7 +12,8 @@ from breaker.policy import Policy
 from breaker.route import Route
 from breaker.switchboard import Switchboard
 from breaker.target import Provider, Target
-from monitor.daemon import Ears, Parts, bind, service
+from monitor.daemon import Ears, Parts, service
+from monitor.listening import bind
 from monitor.settings import Door, ProbeShape, Settings, TargetPlan
 from monitor.simulator import Simulator
 

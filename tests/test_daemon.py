@@ -9,7 +9,8 @@ from breaker.api.access import Access
 from breaker.api.desk import Desk
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
-from monitor.daemon import DoorTakenError, _protocol, bind
+from monitor.daemon import _protocol
+from monitor.listening import DoorTakenError, bind
 from monitor.settings import Door
 
 

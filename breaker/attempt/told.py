@@ -38,12 +38,16 @@ def refusal(wire: str, tried: Sequence[Tried]) -> Refusal:
     status = 504 if last.verdict in _TIMEOUTS else 502
     message = f"no whole answer from {', then '.join(f'{one.place.target} ({one.verdict.value})' for one in tried)}"
     headers = headers_of(last.place, len(tried), [one.verdict for one in tried])
-    body = json.dumps(_error(wire, status, last.verdict.value, message)).encode()
+    body = error_body(wire, status, last.verdict.value, message)
     return Refusal(status=status, body=body, headers=(("content-type", "application/json"), NO_RETRY, *headers))
 
 
+def error_body(wire: str, status: int, code: str, message: str) -> bytes:
+    """An error as the wire's own clients read it."""
+    return json.dumps(_error(wire, status, code, message)).encode()
+
+
 def _error(wire: str, status: int, code: str, message: str) -> dict[str, object]:
-    """The error as the wire's own clients read it."""
     if wire == "anthropic-messages":
         return {"type": "error", "error": {"type": "api_error", "message": message, "code": code}}
     if wire == "gemini":

@@ -126,6 +126,11 @@ def _add_local(add: Add) -> None:
     simulate.add_argument("--host", default="127.0.0.1")
     simulate.add_argument("--port", type=int, default=0, help="of the control interface (default: a free one)")
     simulate.add_argument("--speed", type=float, default=1.0, help="divides every delay (default: 1)")
+    line = "Run a door on this machine for agents in any language: the transport, as an endpoint that they can ask."
+    guard = add("guard", line, _service("guard"))
+    guard.add_argument("--host", default="127.0.0.1", help="an address of this machine alone (default: 127.0.0.1)")
+    guard.add_argument("--port", type=int, default=8643, help="where to listen (default: 8643)")
+    _config(_door(guard))
     version = add("version", "Say which version this is.", remote.version)
     _json(version)
 

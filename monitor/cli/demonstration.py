@@ -9,7 +9,8 @@ from monitor import demo
 from monitor.cli.exits import UsageError
 from monitor.cli.remote import say
 from monitor.config import ConfigError
-from monitor.daemon import Ears, bind, service
+from monitor.daemon import Ears, service
+from monitor.listening import bind
 from monitor.settings import Settings
 from monitor.simulator import Simulator
 

@@ -15,7 +15,9 @@ from monitor.cli.demonstration import demonstrate
 from monitor.cli.exits import GOOD, INTERRUPTED, UsageError
 from monitor.cli.reckoning import Reckoning
 from monitor.config import ConfigError, find, load, starter
-from monitor.daemon import DoorTakenError, Parts, bind, service
+from monitor.daemon import Parts, service
+from monitor.guard import guard as run_guard
+from monitor.listening import DoorTakenError, bind
 from monitor.loop import until_done
 from monitor.settings import Settings
 from monitor.simulator import read_target
@@ -81,6 +83,16 @@ def simulate(args: argparse.Namespace) -> int:
         return _until_signal(simulating)
     except (ValueError, OSError, OverflowError) as error:  # the last for a port that can't be
         raise UsageError(str(error)) from None
+
+
+def guard(args: argparse.Namespace) -> int:
+    """Run the local door until a signal ends it."""
+    _start_logging(logging.INFO)
+    # What breaks off is said in a line of our own; the server would call it a fault of the application's.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    path = _found(args)
+    routes = () if path is None else _loaded(path).routes
+    return _until_signal(run_guard(args.host, args.port, args.url, routes, remote.say))
 
 
 def provider_keys(settings: Settings) -> dict[str, str]:

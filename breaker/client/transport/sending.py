@@ -5,7 +5,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from breaker.attempt import Asked, Attempt, Place, read_request
-from breaker.client.transport.family import Family
+from breaker.attempt.members import members, replaced
+from breaker.client.transport.family import Family, family_of
 from breaker.wire import READERS
 
 # Where keys stand, and what says whose account it is.
@@ -40,6 +41,34 @@ def request_to(request: Any, family: Family, asked: Asked, attempt: Attempt) -> 
     timeout = dict(request.extensions.get("timeout", {}))
     extensions = {**request.extensions, "timeout": timeout}
     return family.request(request.method, url, headers=headers, content=content, extensions=extensions)
+
+
+def side_request(request: Any, place: Place, behind: str, body: bytes | None = None) -> Any:
+    """A request besides those that ask a model, to the provider of a target: with its key, and its model for another.
+
+    `behind` continues the provider's base URL. Without a `body` what the request streams is sent, once.
+    """
+    family = family_of(request)
+    url = family.url(place.base_url.rstrip("/") + behind)
+    dropped = _REPLACED | _KEYS | _ACCOUNT if body is not None else _KEYS | _ACCOUNT | {"host"}
+    headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped]
+    headers += _keys(place)
+    if body is None:
+        headers.append(("host", url.netloc.decode("ascii")))
+        return family.request(
+            request.method, url, headers=headers, stream=request.stream, extensions=request.extensions
+        )
+    content = _with_model(body, place.model)
+    return family.request(request.method, url, headers=headers, content=content, extensions=request.extensions)
+
+
+def _with_model(body: bytes, model: str) -> bytes:
+    """A body that asks for a model, where it is JSON that names one; else as it is."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return body
+    return replaced(text, {"model": model}).encode() if "model" in (members(text) or {}) else body
 
 
 def _dropped(request: Any, url: Any, place: Place) -> frozenset[str]:
