@@ -109,22 +109,32 @@ end
 measure_row()
 
 local counting = {} -- the bins that change, as numbers, by the text of their start
+local inserted = false -- whether a bin has come before others that are stored
+local function start_of(bin)
+  return tonumber(string.match(bin, '^%d+')) or 0
+end
+local function insert(place, begins)
+  inserted = inserted or place <= #bins
+  for _, bin in pairs(counting) do
+    bin.place = bin.place + (bin.place >= place and 1 or 0)
+  end
+  table.insert(bins, place, begins .. ' 0 0 0 0 0')
+end
 local function bin_of(begins)
   if counting[begins] then
     return counting[begins]
   end
-  local place
-  for i = #bins, 1, -1 do
-    if string.sub(bins[i], 1, #begins + 1) == begins .. ' ' then
-      place = i
-      break
-    end
+  local place, start = #bins, tonumber(begins)
+  while place > 0 and start_of(bins[place]) > start do
+    place = place - 1
   end
-  if not place and #bins > 0 and tonumber(string.match(bins[#bins], '^%d+')) > tonumber(begins) then
-    return nil -- what comes now has waited for so long that its time has no bin
+  if place == 0 and #bins >= BINS then
+    return nil -- what comes now has waited for so long that its time has no bin any more
   end
-  place = place or #bins + 1
-  bins[place] = bins[place] or begins .. ' 0 0 0 0 0'
+  if place == 0 or start_of(bins[place]) < start then
+    place = place + 1
+    insert(place, begins)
+  end
   local bin = { string.match(bins[place], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
   bin.place = place
   counting[begins] = bin
@@ -201,11 +211,14 @@ if #entries > stored then
 end
 for _, bin in pairs(counting) do
   bins[bin.place] = table.concat(bin, ' ')
-  if bin.place <= stored_bins then
+  if bin.place <= stored_bins and not inserted then
     redis.call('LSET', KEYS[5], bin.place - 1, bins[bin.place])
   end
 end
-if #bins > stored_bins then
+if inserted then
+  redis.call('DEL', KEYS[5])
+  redis.call('RPUSH', KEYS[5], unpack(bins, math.max(#bins - BINS + 1, 1)))
+elseif #bins > stored_bins then
   redis.call('RPUSH', KEYS[5], unpack(bins, stored_bins + 1))
   redis.call('LTRIM', KEYS[5], -BINS, -1)
 end

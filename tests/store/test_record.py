@@ -489,6 +489,21 @@ async def test_an_answer_that_has_waited_counted_before_those_that_have_not(stor
     assert reading.now - old.at == pytest.approx(30.0, abs=1e-5)
 
 
+async def test_what_has_waited_is_counted_in_its_time_though_later_answers_have_come(
+    store: RedisStore, server: StoreServer
+) -> None:
+    """What a frozen server was sent it takes when it goes on, before all that has waited meanwhile."""
+    for name, waited_s in enumerate((600.0, 0.0, 300.0, 150.0, 300.0)):
+        await store.record([weighed(good(str(name), seconds=0.0), waited_s=waited_s)], NOW)
+    await store.record([weighed(good(f"{s}", seconds=0.0), waited_s=s) for s in (450.0, 0.0, 150.0)], NOW)
+
+    found = bins(server)
+    starts = [row[0] for row in found]
+    assert starts == sorted(set(starts))
+    assert starts[-1] - starts[0] == pytest.approx(600, abs=10)
+    assert sum(sum(row[2:]) for row in found) == 8
+
+
 async def test_a_batch_that_is_refused_leaves_nothing(store: RedisStore, server: StoreServer) -> None:
     with server.raw() as raw:
         raw.set(key("ids"), "mine")

@@ -91,11 +91,11 @@ class Model:
         for one in self.bins:
             if one.start == start:
                 return one
-        if self.bins and self.bins[-1].start > start:
+        if len(self.bins) == BINS and self.bins[0].start > start:
             return None
-        self.bins.append(Counted(start))
-        del self.bins[:-BINS]
-        return self.bins[-1]
+        made = Counted(start)
+        self.bins = sorted([*self.bins, made], key=lambda one: one.start)[-BINS:]
+        return made
 
     def shift(self, by_s: int) -> None:
         """The clock was set."""
