@@ -103,7 +103,7 @@ async def started(
 async def ran(*words: str, env: Mapping[str, str], cwd: Path) -> tuple[int, str]:
     """The exit code and output of `firstbyte WORDS`."""
     async with started(*words, env=env, cwd=cwd) as made:
-        code = await made.end(within_s=30)
+        code = await made.end(within_s=120)
     return code, "\n".join(made.said)
 
 
