@@ -32,7 +32,7 @@ from tests.simulator.asking import (
     url_of,
 )
 
-SHORT_S = 0.1
+SHORT_S = 1.0
 ENDS = tuple(GOOD_END.values())
 
 _CARRIES = {
