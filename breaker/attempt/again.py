@@ -30,13 +30,22 @@ class Next(NamedTuple):
 
 
 def next_try(
-    fresh: Place | None, tried: Sequence[Tried], limits: Limits, *, began: float, now: float, chance: float
+    fresh: Place | None,
+    tried: Sequence[Tried],
+    limits: Limits,
+    *,
+    began: float,
+    now: float,
+    chance: float,
+    calm: bool = False,
 ) -> Next | None:
     """A fresh target at once where there is one, else one that failed, after a pause; None where neither will do.
 
-    `tried` holds at least one; `began` is when the step did, `chance` a random number from 0 to 1.
+    `tried` holds at least one; `began` is when the step did, `chance` a random number from 0 to 1, `calm` says that the
+    least reasoning was asked for from the first: what has no end then is asked no second time.
     """
-    if len(tried) >= limits.attempts or sum(one.verdict is Verdict.LOOP for one in tried) > 1:
+    loops = sum(one.verdict is Verdict.LOOP for one in tried)
+    if len(tried) >= limits.attempts or loops > (0 if calm else 1):
         return None
     if fresh is not None:
         return _in_time(Next(fresh, now), limits, began)

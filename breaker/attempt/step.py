@@ -55,7 +55,8 @@ class Step:
     `began` and all `now` are seconds on one monotonic clock. `hedge_s` is how long after the first attempt's begin a
     second one is sent beside it to another target; None for never. `new_id` makes ids of attempts, `chance` random
     numbers from 0 to 1. `tried` are the attempts that failed; one that had been shown can fail still, and who asks what
-    to do then gets the next. What had no end is asked once more with the least of reasoning.
+    to do then gets the next. What had no end is asked once more with the least of reasoning; `calm` asks for that from
+    the first.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Step:
         new_id: Callable[[], str],
         chance: Callable[[], float],
         hedge_s: float | None = None,
+        calm: bool = False,
     ) -> None:
         self.tried: list[Tried] = []
         self.running: list[Attempt] = []
@@ -78,6 +80,7 @@ class Step:
         self._began = began
         self._new_id = new_id
         self._chance = chance
+        self._calm = calm
         self._hedge_s = hedge_s
         self._next: Next | None = Next(first, began)
         self._last: Attempt | None = None
@@ -117,7 +120,13 @@ class Step:
         answer, _ = attempt.ended
         self.tried.append(Tried(attempt.place, attempt.verdict, attempt.began + answer.seconds, answer.retry_after_s))
         self._next = next_try(
-            self._besides(self._met), self.tried, self._limits, began=self._began, now=now, chance=self._chance()
+            self._besides(self._met),
+            self.tried,
+            self._limits,
+            began=self._began,
+            now=now,
+            chance=self._chance(),
+            calm=self._calm,
         )
 
     def _end(self, winner: Attempt, now: float) -> Act:
@@ -155,7 +164,7 @@ class Step:
             began=now,
             leaves=left and self._hedge_s is None,
             doubts=left and Verdict.GATEWAY_TEXT not in met,
-            more=calmer(self._asked, place.base_url) if Verdict.LOOP in met else {},
+            more=calmer(self._asked, place.base_url) if self._calm or Verdict.LOOP in met else {},
         )
         self.running.append(attempt)
         return Begin(attempt)

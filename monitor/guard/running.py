@@ -1,12 +1,14 @@
 """Runs the local door until it is told to end."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 
 import httpx
 
 from breaker.api.access import Access, Guard
 from breaker.client import AsyncFirstbyte, Spot
+from breaker.client.transport.outgoing import Outgoing
 from breaker.errors import DoorAddressError
 from breaker.route import Route
 from breaker.target import Target
@@ -30,11 +32,15 @@ async def guard(host: str, port: int, url: str | None, routes: Sequence[Route], 
     with bind(Door(host=host, port=port), "Choose another --port") as listening:
         async with (
             AsyncFirstbyte(url, fallback=_fallback(routes)) as guide,
-            httpx.AsyncHTTPTransport(limits=_CONNECTIONS) as inner,
+            contextlib.aclosing(Outgoing(_transport)) as inner,
             serving(Guard(LocalDoor(guide, inner), access), "auto", listening) as address,
         ):
             say(f"guarding at {address}/v1, and at {address}/ROUTE/v1 for each route; the service is {guide.url}")
             await asyncio.get_running_loop().create_future()
+
+
+def _transport(proxy: str | None) -> httpx.AsyncHTTPTransport:
+    return httpx.AsyncHTTPTransport(limits=_CONNECTIONS, proxy=proxy)
 
 
 def _fallback(routes: Sequence[Route]) -> dict[str, list[Spot]]:

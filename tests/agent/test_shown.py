@@ -2,14 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import anthropic
 import httpx2
 import openai
 import pytest
 
-from breaker.client.transport import AnswerError, Limits, Restart
+from breaker.client.transport import AnswerError, AsyncTransport, Limits, Restart, Transport
 from monitor.simulator import End, Simulator
 from tests.agent.faces import HELLO, NOWHERE, PLAIN, STREAMS, Came, Face
 from tests.agent.world import FINE, PATIENT, World, ask, awaiting, blocking
@@ -87,6 +89,68 @@ async def test_a_fresh_start_that_fails_as_well_is_an_error(face: Face) -> None:
 
     assert answer_error(came).verdict == "cut"
     assert world.verdicts == ["cut", "overloaded"]
+
+
+@EVERY_STREAM
+async def test_a_question_whose_answer_had_no_end_is_asked_with_the_least_reasoning_when_it_comes_again(
+    face: Face,
+) -> None:
+    effort: dict[str, Any] = {"thinking": {"type": "enabled", "budget_tokens": 2_000}}
+    if face.wire == CHAT:
+        effort = {"reasoning_effort": "high"}
+    async with Simulator({"a/m": LOOP}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        sent = Sent(world)
+        inner = httpx2.AsyncHTTPTransport if face.awaits else httpx2.HTTPTransport
+        async with sent.client(face, inner(verify=False)) as ask:
+            first, second = [await ask(effort) for _ in range(2)]
+
+    assert answer_error(first).verdict == answer_error(second).verdict == "loop"
+    told = [body.get("reasoning_effort") or body["thinking"]["type"] for body in sent.bodies]
+    assert told == (["high", "low"] if face.wire == CHAT else ["enabled", "disabled"])
+
+
+class Sent:
+    """Looks at what a transport sends."""
+
+    def __init__(self, world: World) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self._world = world
+
+    @contextlib.asynccontextmanager
+    async def client(self, face: Face, inner: Any) -> AsyncIterator[Callable[[dict[str, Any]], Awaitable[Came]]]:
+        """What asks through one transport."""
+        transport: Any = (AsyncTransport if face.awaits else Transport)(
+            _Looking(inner, self.bodies), guide=self._world, limits=PATIENT
+        )
+        if face.awaits:
+            async with httpx2.AsyncClient(transport=transport) as client:
+                yield lambda question: face.wait(client, question=question)
+        else:
+            with httpx2.Client(transport=transport) as one:
+                yield lambda question: asyncio.to_thread(face.block, one, question=question)
+
+
+class _Looking(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
+    def __init__(self, inner: Any, bodies: list[dict[str, Any]]) -> None:
+        self._inner = inner
+        self._bodies = bodies
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._bodies.append(json.loads(request.content))
+        response: httpx2.Response = self._inner.handle_request(request)
+        return response
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._bodies.append(json.loads(request.content))
+        response: httpx2.Response = await self._inner.handle_async_request(request)
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 @EVERY_PLAIN

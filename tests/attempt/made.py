@@ -28,7 +28,12 @@ def attempt(limits: Limits = LIMITS, *, leaves: bool = True, began: float = 100.
 
 
 def step(
-    *others: str, limits: Limits = LIMITS, hedge_s: float | None = None, chance: float = 0.0, **question: Any
+    *others: str,
+    limits: Limits = LIMITS,
+    hedge_s: float | None = None,
+    chance: float = 0.0,
+    calm: bool = False,
+    **question: Any,
 ) -> Step:
     """A step at `p/m`, with these targets besides."""
     return Step(
@@ -40,6 +45,7 @@ def step(
         new_id=iter(f"a{i}" for i in range(1, 99)).__next__,
         chance=lambda: chance,
         hedge_s=hedge_s,
+        calm=calm,
     )
 
 

@@ -60,6 +60,12 @@ def test_a_pause_that_is_over_already_is_none() -> None:
     assert asked_next([failed()], now=20.0) == Next(A, 20.0)
 
 
+def test_what_has_no_end_although_little_reasoning_was_asked_for_is_not_asked_again() -> None:
+    tried = [failed(Verdict.LOOP)]
+
+    assert next_try(B, tried, LIMITS, began=0.0, now=10.0, chance=0.0, calm=True) is None
+
+
 def test_what_has_no_end_twice_is_not_asked_a_third_time() -> None:
     assert asked_next([failed(Verdict.LOOP)]) == Next(A, 11.0)
     assert asked_next([failed(Verdict.LOOP)] * 2, fresh=True) is None

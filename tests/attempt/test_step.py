@@ -121,6 +121,10 @@ def test_what_had_no_end_is_asked_once_more_with_the_least_reasoning() -> None:
     assert isinstance(made.next(110.0), Refuse)
 
 
+def test_the_least_reasoning_can_be_asked_for_from_the_first() -> None:
+    assert begin(step(reasoning_effort="high", calm=True), 100.0).more == {"reasoning_effort": "low"}
+
+
 # A second one beside the first
 
 

@@ -80,7 +80,7 @@ class Line:
             report(self.plan.wishes.guide, self.attempt.ended.answer)
 
     def _leave(self) -> None:
-        self.plan.shared.paced(self.attempt)
+        self.plan.shared.over(self.plan.asked, self.attempt)
         if self._inside:
             self.plan.shared.rooms.leave(self.attempt.place.provider, refused=self.attempt.crowded)
 

@@ -3,6 +3,7 @@
 import random
 import time
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from breaker.verdict import Verdict
 _SILENT = (Verdict.TIMEOUT_FIRST_BYTE, Verdict.TIMEOUT_SILENCE)
 # What was broken off here, whatever its facts say.
 _WHAT = {Verdict.LOOP: "it has no end", Verdict.MALFORMED: "part of it can't be read"}
+# So many questions are remembered whose answers had no end.
+MOST_ENDLESS = 256
 _chance = random.Random()  # noqa: S311 # it spreads pauses
 
 
@@ -53,10 +56,19 @@ class Shared:
     def __init__(self, rooms: Any) -> None:
         self.rooms = rooms
         self._paces: dict[str, Pace] = {}
+        self._endless: OrderedDict[int, None] = OrderedDict()  # hashes of questions, salted anew by each process
 
-    def paced(self, attempt: Attempt) -> None:
-        """Take the first byte of an attempt that is over."""
+    def over(self, asked: Asked, attempt: Attempt) -> None:
+        """Take what an attempt shows that is over: its first byte, and whether it had no end."""
+        if attempt.verdict is Verdict.LOOP:
+            self._endless[hash(asked.text)] = None
+            if len(self._endless) > MOST_ENDLESS:
+                self._endless.popitem(last=False)
         self._paces.setdefault(attempt.place.target, Pace()).add(attempt.ended.answer.first_byte_s)
+
+    def calm(self, asked: Asked) -> bool:
+        """Whether the very same question had an answer without an end: then the least reasoning is asked for."""
+        return hash(asked.text) in self._endless
 
     def hedge_s(self, target: str, wishes: Wishes, limits: Limits) -> float | None:
         """How long after a step's begin a second target is asked besides; None for never."""
@@ -90,6 +102,7 @@ class Plan:
             new_id=lambda: uuid.uuid4().hex,
             chance=_chance.random,
             hedge_s=hedge_s,
+            calm=shared.calm(asked),
         )
 
     def next(self, now: float) -> Act:

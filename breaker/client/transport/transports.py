@@ -14,6 +14,7 @@ from breaker.client.said import Decision
 from breaker.client.transport.blocking import BlockingStep
 from breaker.client.transport.family import Family, family_of
 from breaker.client.transport.guide import Guide
+from breaker.client.transport.outgoing import Outgoing
 from breaker.client.transport.plan import Plan, Restart, Shared, Wishes
 from breaker.client.transport.rooms import AsyncRooms, Rooms
 from breaker.client.transport.sending import asked_in
@@ -100,13 +101,13 @@ def _check(inner: Any, family: Family) -> None:
 class Transport(_Common, _Base):
     """Drops into `httpx.Client(transport=…)` and `httpx2.Client(transport=…)`, and so into the SDKs built on them.
 
-    `inner` is the transport that sends; without it, a plain one of the same family as the client. `guide` says where
-    each step of `route` goes and hears how it went; without it, a `Firstbyte` of its own. `limits` are those of the
-    decision's target and our defaults unless given. `hedge_s` is how long after the begin of a step a second target is
-    asked beside the first; None for never. With `hedge_percentile` it is as long as this share, of a hundred, of the
-    target's newest first bytes took; while too few are known, `hedge_s`, or else the limit on first bytes. With
-    `restart` an answer that fails after part of it was shown is begun anew in the same stream, and `restart` is called
-    before; without it the stream raises an AnswerError.
+    `inner` is the transport that sends; without it, a plain one of the client's own family, by the proxy that the
+    environment names, if any. `guide` says where each step of `route` goes and hears how it went; without it, a
+    `Firstbyte` of its own. `limits` are those of the decision's target and our defaults unless given. `hedge_s` is how
+    long after the begin of a step a second target is asked beside the first; None for never. With `hedge_percentile` it
+    is as long as this share, of a hundred, of the target's newest first bytes took; while too few are known, `hedge_s`,
+    or else the limit on first bytes. With `restart` an answer that fails after part of it was shown is begun anew in
+    the same stream, and `restart` is called before; without it the stream raises an AnswerError.
     Requests that ask no model, or in another wire than the route's target speaks, go on untouched.
     """
 
@@ -153,7 +154,7 @@ class Transport(_Common, _Base):
 
     def _inner_of(self, family: Family) -> Any:
         if self._inner is None:
-            self._inner = family.transport()
+            self._inner = Outgoing(lambda proxy: family.transport(proxy=proxy))
         return self._of(family)
 
 
@@ -205,5 +206,5 @@ class AsyncTransport(_Common, _AsyncBase):
 
     def _inner_of(self, family: Family) -> Any:
         if self._inner is None:
-            self._inner = family.async_transport()
+            self._inner = Outgoing(lambda proxy: family.async_transport(proxy=proxy))
         return self._of(family)

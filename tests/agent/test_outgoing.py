@@ -1,0 +1,79 @@
+"""The transport that is used where a caller gives none."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+
+from breaker.client.transport import AsyncTransport, Transport
+from tests.agent.test_sending import ANSWER, Echo, echo
+from tests.agent.world import PATIENT, World
+
+FAMILIES = pytest.mark.parametrize("family", [httpx, httpx2], ids=["httpx", "httpx2"])
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+class Far(World):
+    """Its target is on a host that only a proxy can reach."""
+
+    def route(self, name: str | None = None) -> Any:
+        from dataclasses import replace
+
+        return replace(super().route(name), base_url="http://far.invalid/v1")
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in PROXIES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+async def asked(family: Any, made: Echo, *, awaits: bool, far: bool) -> Any:
+    world = (Far if far else World)(made)
+    body = {"model": "any", "messages": []}
+    url = "http://nowhere.invalid/v1/chat/completions"
+    if awaits:
+        async with family.AsyncClient(transport=AsyncTransport(guide=world, limits=PATIENT)) as client:
+            return await client.post(url, json=body)
+
+    def block() -> Any:
+        with family.Client(transport=Transport(guide=world, limits=PATIENT)) as client:
+            return client.post(url, json=body)
+
+    return await asyncio.to_thread(block)
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+@FAMILIES
+async def test_without_a_proxy_it_asks_directly(family: Any, awaits: bool) -> None:
+    async with echo() as made:
+        response = await asked(family, made, awaits=awaits, far=False)
+
+    assert response.json() == json.loads(ANSWER)
+    assert made.heads[0].startswith("POST /base/v1/chat/completions ")
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+@FAMILIES
+async def test_it_asks_by_the_proxy_that_the_environment_names(
+    family: Any, awaits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with echo() as made:
+        monkeypatch.setenv("HTTP_PROXY", f"127.0.0.1:{made.port}")
+        response = await asked(family, made, awaits=awaits, far=True)
+
+    assert response.json() == json.loads(ANSWER)
+    assert made.heads[0].startswith("POST http://far.invalid/v1/chat/completions ")
+
+
+async def test_hosts_that_need_no_proxy_are_asked_directly(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with echo() as made:
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        response = await asked(httpx, made, awaits=True, far=False)
+
+    assert response.json() == json.loads(ANSWER)
