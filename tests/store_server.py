@@ -45,6 +45,12 @@ class StoreServer:
             time.sleep(0.01)
         raise AssertionError(f"{self._command[0]} doesn't answer")
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """Kill it, frozen or not."""
         assert self._process is not None

@@ -8,7 +8,7 @@ from starlette.responses import Response
 # What every response carries: nothing of ours is to be guessed at by a browser.
 BASE_HEADERS = {"X-Content-Type-Options": "nosniff"}
 # Made once: each would cost as much as it then takes.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": "), allow_nan=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": "), allow_nan=False, check_circular=False)
 NO_STORE = {"Cache-Control": "no-store"}
 
 

@@ -134,12 +134,7 @@ def of_entry(entry: Entry, now: float) -> AnswerShape:
 
 def of_verdict(answer: Answer, judgement: Judgement) -> VerdictShape:
     """What a reported answer was."""
-    return {
-        "id": answer.id,
-        "verdict": judgement.verdict.value,
-        "class": judgement.blame.value,
-        "why": judgement.why,
-    }
+    return {"id": answer.id, "verdict": judgement.verdict, "class": judgement.blame, "why": judgement.why}
 
 
 def since(standing: Standing) -> float | None:

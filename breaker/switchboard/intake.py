@@ -1,11 +1,12 @@
 """The queue between those who hand answers in and the store: bounded, never waited for, in order for each target."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from breaker.answer import Answer
@@ -22,8 +23,10 @@ MAX_WAITING = 50_000
 # Answers in one call of the store, which keeps others waiting for a millisecond meanwhile; fewer after a call that it
 # didn't answer in time.
 BATCH = 100
-# After such a call, before the next; twice as long each time, up to the second.
-AGAIN_S = (0.1, 1.0)
+# After such a call, before the next; twice as long each time, up to the second of these.
+AGAIN_S = (0.05, 0.5)
+# A good report waits so long after the last batch for others to go with; whatever may move a circuit goes at once.
+LINGER_S = 0.02
 # One trouble is logged at most this often.
 _SAY_S = 60.0
 
@@ -54,6 +57,17 @@ class Queue:
         return self.waiting >= MAX_WAITING
 
 
+@dataclass(slots=True)
+class _Lane:
+    """What waits of one target, and who sends it."""
+
+    waiting: deque[Weighed] = field(default_factory=deque)
+    sending: asyncio.Task[None] | None = None
+    resting: bool = False  # the store gave no answer just now
+    sent_at: float = float("-inf")
+    hurry: asyncio.Event | None = None  # while more are waited for
+
+
 class Intake:
     """Takes answers in at once and brings them into the store in batches, several targets at a time.
 
@@ -64,10 +78,8 @@ class Intake:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._order: OrderedDict[Weighed, None] = OrderedDict()  # all that wait, oldest first
-        self._lanes: dict[str, deque[Weighed]] = {}  # the same, by target
+        self._lanes: dict[str, _Lane] = {}  # the same, by target
         self._under_way = 0
-        self._sending: dict[str, asyncio.Task[None]] = {}
-        self._resting: set[str] = set()  # the targets whose store gave no answer just now
         self._askers: dict[Weighed, asyncio.Future[Judged | None]] = {}
         self._trouble = ""  # why those rest
         self._said: dict[str, float] = {}
@@ -92,18 +104,19 @@ class Intake:
     async def take(self, answer: Answer) -> Judged | None:
         """The same, and wait until it counts; None where the store is gone."""
         weighed = self._recorder.weighed(answer)
-        self._enter(weighed)
-        if answer.target in self._resting:
+        lane = self._enter(weighed)
+        if lane.resting:
             return None
+        _hasten(lane)
         asker: asyncio.Future[Judged | None] = asyncio.get_running_loop().create_future()
         self._askers[weighed] = asker
         return await asker
 
     async def drain(self, within_s: float) -> None:
         """Send all that waits, for so long at most; what is left then is dropped."""
-        if self._sending:
-            await asyncio.wait(self._sending.values(), timeout=within_s)
-        left = list(self._sending.values())
+        if sending := self._sending():
+            await asyncio.wait(sending, timeout=within_s)
+        left = self._sending()
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
@@ -115,41 +128,60 @@ class Intake:
 
     # Inside
 
-    def _enter(self, weighed: Weighed) -> None:
+    def _sending(self) -> list[asyncio.Task[None]]:
+        return [lane.sending for lane in self._lanes.values() if lane.sending is not None]
+
+    def _enter(self, weighed: Weighed) -> _Lane:
         target = weighed.answer.target
-        self._lanes.setdefault(target, deque()).append(weighed)
+        lane = self._lanes.setdefault(target, _Lane())
+        lane.waiting.append(weighed)
         self._order[weighed] = None
         self._keep_the_newest()
-        if target not in self._sending:
-            self._sending[target] = asyncio.create_task(self._send(target), name=f"sending answers of {target}")
+        if lane.sending is None:
+            lane.sending = asyncio.create_task(self._send(lane), name=f"sending answers of {target}")
+        elif len(lane.waiting) >= BATCH or self._recorder.may_move(weighed):
+            _hasten(lane)
+        return lane
 
     def _keep_the_newest(self) -> None:
         while len(self._order) > MAX_WAITING:
             oldest, _ = self._order.popitem(last=False)
-            self._lanes[oldest.answer.target].popleft()
+            self._lanes[oldest.answer.target].waiting.popleft()
             self._drop([oldest], Dropped.FULL)
             self._say("%d answers wait for the store, and more come: the oldest are dropped", MAX_WAITING)
 
-    async def _send(self, target: str) -> None:
+    async def _send(self, lane: _Lane) -> None:
         """Send what waits of a target, until nothing does."""
-        lane, most, (pause_s, longest_s) = self._lanes[target], BATCH, AGAIN_S
+        most, (pause_s, longest_s) = BATCH, AGAIN_S
         try:
-            while lane:
+            while lane.waiting:
+                await self._linger(lane)
                 if await self._send_batch(lane, most):
-                    self._resting.discard(target)
+                    lane.resting = False
                     most, pause_s = min(2 * most, BATCH), AGAIN_S[0]
                 else:
-                    self._resting.add(target)
-                    self._dismiss(lane)
+                    lane.resting = True
+                    self._dismiss(lane.waiting)
                     await asyncio.sleep(pause_s)
                     most, pause_s = max(most // 4, 1), min(2 * pause_s, longest_s)
         finally:
-            self._resting.discard(target)
-            del self._sending[target]
+            lane.resting, lane.sending = False, None
 
-    async def _send_batch(self, lane: deque[Weighed], most: int) -> bool:
+    async def _linger(self, lane: _Lane) -> None:
+        """Wait for more to go with what waits, unless that may move the circuit or is waited for."""
+        for_s = lane.sent_at + LINGER_S - time.monotonic()
+        urgent = len(lane.waiting) >= BATCH or self._askers or any(map(self._recorder.may_move, lane.waiting))
+        if for_s > 0 and not urgent:
+            lane.hurry = asyncio.Event()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(for_s):
+                    await lane.hurry.wait()
+            lane.hurry = None
+        lane.sent_at = time.monotonic()
+
+    async def _send_batch(self, lane: _Lane, most: int) -> bool:
         """Whether the batch is done with; else it waits again, where it did."""
-        batch = [lane.popleft() for _ in range(self._recorder.together(lane, most))]
+        batch = [lane.waiting.popleft() for _ in range(self._recorder.together(lane.waiting, most))]
         for one in batch:
             del self._order[one]
         self._under_way += len(batch)
@@ -165,7 +197,7 @@ class Intake:
     async def _bring(self, batch: list[Weighed]) -> bool:
         """Whether the store has decided on them."""
         try:
-            judged = await self._recorder.record(batch)
+            judged = await self._recorder.record(batch) if batch else []
         except StoreGoneError as error:
             self._say("answers wait, since the store can't take them: %s", error)
             self._trouble = error.trouble
@@ -183,9 +215,9 @@ class Intake:
                 self._answer(one, what)
         return True
 
-    def _wait_again(self, lane: deque[Weighed], batch: list[Weighed]) -> None:
+    def _wait_again(self, lane: _Lane, batch: list[Weighed]) -> None:
         for one in reversed(batch):
-            lane.appendleft(one)
+            lane.waiting.appendleft(one)
             self._order[one] = None
             self._order.move_to_end(one, last=False)
         self._keep_the_newest()
@@ -209,3 +241,8 @@ class Intake:
         if now - self._said.get(words, float("-inf")) >= _SAY_S:
             self._said[words] = now
             _log.warning(words, *more)
+
+
+def _hasten(lane: _Lane) -> None:
+    if lane.hurry is not None:
+        lane.hurry.set()

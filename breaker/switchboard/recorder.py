@@ -20,6 +20,9 @@ from breaker.verdict import Judgement, judge
 
 _log = logging.getLogger(__name__)
 
+# Looking up a member of an enumeration costs more than comparing it.
+_GOOD, _REPORT = Weight.GOOD, Source.REPORT
+
 
 class Recorder:
     """Records answers, learns from them, has the moves made that are due after them, and tells the listeners."""
@@ -54,15 +57,24 @@ class Recorder:
         A probe goes alone, and a batch of reports ends with each that may open the circuit: so it moves as it would if
         they came one by one.
         """
-        number, opens = 0, True
+        number = 0
         for number, one in enumerate(islice(waiting, most), 1):
-            if number == 1:
-                opens = self._may_open(one.answer.target)
-            if one.answer.source is Source.PROBE:
+            if one.weight is _GOOD and one.answer.source is _REPORT:
+                continue
+            if one.answer.source is not _REPORT:
                 return max(number - 1, 1)
-            if opens and one.weight.bad:
+            if self.may_move(one):
                 break
         return number
+
+    def may_move(self, one: Weighed) -> bool:
+        """Whether it may move its circuit: a probe that tells anything, or a bad report where the circuit is closed."""
+        if one.answer.source is not _REPORT:
+            return True
+        if not one.weight.bad:
+            return False
+        circuit = self._snapshot.circuits.get(one.answer.target)
+        return circuit is None or circuit.open_until is None
 
     async def record(self, weighed: Sequence[Weighed]) -> list[Judged]:
         """What became of a batch. Raises StoreError, where nothing is known of it."""
@@ -95,10 +107,6 @@ class Recorder:
 
     def _weigh(self, answer: Answer, judgement: Judgement) -> Weight:
         return weigh(_entry(answer, judgement), self._policies[answer.target])
-
-    def _may_open(self, target: str) -> bool:
-        circuit = self._snapshot.circuits.get(target)
-        return circuit is None or circuit.open_until is None
 
     async def _excuse_ours(self, weighed: Sequence[Weighed]) -> None:
         """Mark those that broke off while our own network is down."""
