@@ -19,7 +19,8 @@ from benchmarks._route_servers import Serving
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.target import Provider, Target
-from monitor.daemon import Parts, bind, service
+from monitor.daemon import Parts, service
+from monitor.listening import bind
 from monitor.loop import until_done
 from monitor.settings import Door, Settings, TargetPlan
 

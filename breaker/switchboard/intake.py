@@ -92,7 +92,7 @@ class Intake:
     def queue(self) -> Queue:
         """How it stands."""
         oldest_s = time.monotonic() - next(iter(self._order)).since if self._order else 0.0
-        trouble = self._trouble if self._resting else None
+        trouble = self._trouble if any(lane.resting for lane in self._lanes.values()) else None
         return Queue(waiting=len(self), oldest_s=oldest_s, dropped=dict(self._dropped), trouble=trouble)
 
     def put(self, answer: Answer) -> Judgement:
