@@ -39,7 +39,7 @@ LEDGER = 200
 TELLING_MIN = 5.0
 # At most this share may be added in an hour, beyond three errors of the slope. Ten minutes on two busy cores gave
 # 0.1 % of memory and 4.5 % of the store, whose bins fill for ten minutes; a leak of ten bytes a request would be a
-# tenth of the memory. Keys come and go with claims, and times are the machine's as well as ours.
+# fifth of the memory. Keys come and go with claims, and times are the machine's as well as ours.
 BOUNDS = {"memory": 0.1, "store": 0.15, "keys": 0.2, "p99": 1.0}
 MEANINGS = {
     "memory": "resident memory of the service, MB",
