@@ -15,6 +15,7 @@ import pytest
 from breaker.client import AsyncFirstbyte, Firstbyte, Spot
 from breaker.client.transport import AsyncTransport, Transport
 from breaker.policy import Policy
+from breaker.route.ramp import turn_s
 from monitor.simulator import Simulator
 from tests.agent.faces import FACES, Came, Face
 from tests.agent.failoverbench import BEGIN, FINE, GOOD_ENDS, PATIENT, SPEED
@@ -30,6 +31,8 @@ QUICK = replace(
     row_gap_intervals=100.0,
     silent_intervals=1000.0,
 )
+# Sessions return over a minute; this one does at once.
+SESSION = next(name for name in map(str, range(10_000)) if turn_s(name) < 0.2)
 # Agents' questions are short, probes are not.
 MOST_TOKENS = 100
 
@@ -59,13 +62,13 @@ class Agent:
 @contextlib.asynccontextmanager
 async def agent_at(url: str, face: Face, fallback: list[Spot]) -> AsyncIterator[Agent]:
     if face.awaits:
-        async with AsyncFirstbyte(url, fallback=fallback) as awaited:
+        async with AsyncFirstbyte(url, fallback=fallback, session=SESSION) as awaited:
             inner = httpx2.AsyncHTTPTransport(verify=False)
             transport = AsyncTransport(inner, guide=awaited, route="coder", limits=PATIENT)
             async with httpx2.AsyncClient(transport=transport) as client:
                 yield Agent(face, awaited, client)
         return
-    guide = await asyncio.to_thread(Firstbyte, url, fallback=fallback)
+    guide = await asyncio.to_thread(Firstbyte, url, fallback=fallback, session=SESSION)
     try:
         blocking = Transport(httpx2.HTTPTransport(verify=False), guide=guide, route="coder", limits=PATIENT)
         with httpx2.Client(transport=blocking) as one:
