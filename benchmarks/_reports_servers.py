@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +14,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from benchmarks._machine import pin
-from benchmarks._route_servers import Serving
+from benchmarks._route_servers import Serving, started
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.target import Provider, Target
@@ -49,15 +48,9 @@ def name_of(target: int) -> str:
 
 @contextlib.contextmanager
 def _python(cores: set[int], *words: str) -> Iterator[Serving]:
-    command = [sys.executable, "-m", "benchmarks._reports_servers", ",".join(map(str, cores)), *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        serving = Serving(process.pid, int(process.stdout.readline()))
+    with started("benchmarks._reports_servers", ",".join(map(str, cores)), *words) as serving:
         _until_it_answers(serving)
         yield serving
-    finally:
-        process.communicate()  # its input's end lets it stop
 
 
 def _until_it_answers(serving: Serving) -> None:

@@ -111,13 +111,18 @@ def _nginx() -> str | None:
 
 @contextlib.contextmanager
 def _python(kind: str, cores: set[int]) -> Iterator[Serving]:
-    words = [sys.executable, "-m", "benchmarks._route_servers", kind, *map(str, cores)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        serving = Serving(process.pid, int(process.stdout.readline()))
+    with started("benchmarks._route_servers", kind, *map(str, cores)) as serving:
         _until_it_answers(serving)
         yield serving
+
+
+@contextlib.contextmanager
+def started(*words: str) -> Iterator[Serving]:
+    """A server of a module of ours with its words, that prints its port and lives as long as its input."""
+    process = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield Serving(process.pid, int(process.stdout.readline()))
     finally:
         process.communicate()  # its input's end lets it stop
 
