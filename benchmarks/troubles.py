@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,8 @@ from benchmarks._troubles_place import CLOSED, NAMES, OPEN, Serving, circuits_of
 from breaker import circuit as circuits
 from breaker.circuit import State
 from monitor.loop import until_done
-from tests.cluster import Cluster
-from tests.cluster import started as begun
-from tests.sentinels import Guard
 from tests.store_server import StoreServer
-from tests.store_troubles import ALONE, AMONG, BEHIND, Alone, Among, Behind, Place, Trouble, keeping
+from tests.store_troubles import ALONE, AMONG, BEHIND, Alone, Place, Trouble, among, behind, keeping
 
 QUIET_S, SECONDS = 1.5, 1.5
 # All that waits must be merged by then.
@@ -204,22 +202,12 @@ async def alone(folder: Path) -> AsyncIterator[Place]:
         yield Alone(server, folder, way)
 
 
-@contextlib.asynccontextmanager
-async def behind(folder: Path) -> AsyncIterator[Place]:
-    """A master behind sentinels."""
-    async with begun(Guard(folder, down_ms=DOWN_MS)) as guard:
-        yield Behind(guard)
-
-
-@contextlib.asynccontextmanager
-async def among(folder: Path) -> AsyncIterator[Place]:
-    """The nodes of a cluster."""
-    async with begun(Cluster(folder, replicas=1)) as cluster:
-        yield Among(cluster)
-
-
 Kind = Callable[[Path], contextlib.AbstractAsyncContextManager[Place]]
-KINDS: tuple[tuple[Kind, Sequence[Trouble[Any]]], ...] = ((alone, ALONE), (behind, BEHIND), (among, AMONG))
+KINDS: tuple[tuple[Kind, Sequence[Trouble[Any]]], ...] = (
+    (alone, ALONE),
+    (partial(behind, down_ms=DOWN_MS), BEHIND),
+    (among, AMONG),
+)
 
 
 NAMES_OF_ALL = "; ".join(one.name for _, troubles in KINDS for one in troubles)

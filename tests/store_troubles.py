@@ -1,13 +1,14 @@
 """What can happen to a store while the service uses it, each with its begin and its end."""
 
 import asyncio
+import contextlib
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from tests.cluster import Cluster, Moving, until
+from tests.cluster import Cluster, Moving, started, until
 from tests.sentinels import Guard, Guarded
 from tests.store_server import BINARIES, StoreServer
 
@@ -308,3 +309,17 @@ AMONG: tuple[Trouble[Among], ...] = (
     Trouble(name="slot moved, cluster", begin=_begin_to_move, end=_end_to_move),
     Trouble(name="primary killed, cluster", begin=_kill_primary, end=_start_primary, forgets=True),
 )
+
+
+@contextlib.asynccontextmanager
+async def behind(folder: Path, *, down_ms: int) -> AsyncIterator[Place]:
+    """A master behind sentinels, which call it down after so long."""
+    async with started(Guard(folder, down_ms=down_ms)) as guard:
+        yield Behind(guard)
+
+
+@contextlib.asynccontextmanager
+async def among(folder: Path) -> AsyncIterator[Place]:
+    """The nodes of a cluster."""
+    async with started(Cluster(folder, replicas=1)) as cluster:
+        yield Among(cluster)

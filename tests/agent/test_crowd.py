@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import httpx2
 
 from breaker.client.transport import Limits
+from tests.agent.listening import listening
 from tests.agent.world import World, awaiting, blocking
 
 URL = "http://nowhere.invalid/v1/chat/completions"
@@ -61,14 +62,8 @@ class Narrow:
 @asynccontextmanager
 async def narrow() -> AsyncIterator[Narrow]:
     made = Narrow()
-    server = await asyncio.start_server(made.connected, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(made.connected, made.serving) as made.port:
         yield made
-    finally:
-        server.close()
-        await server.wait_closed()
-        await asyncio.gather(*made.serving)
 
 
 async def test_those_who_await_take_turns_once_the_provider_has_refused() -> None:

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from breaker.client.transport import AsyncTransport, Transport
+from tests.agent.listening import listening
 from tests.agent.world import PATIENT, World
 from tests.cases.wires import CHAT, GEMINI, MESSAGES
 
@@ -73,14 +74,8 @@ class Echo:
 @asynccontextmanager
 async def echo() -> AsyncIterator[Echo]:
     made = Echo()
-    server = await asyncio.start_server(made.connected, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(made.connected, made.answering) as made.port:
         yield made
-    finally:
-        server.close()
-        await server.wait_closed()
-        await asyncio.gather(*made.answering)
 
 
 def world_of(made: Echo, *, wire: str = CHAT, key_env: str | None = None) -> World:

@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,22 @@ from breaker.policy import Policy
 from breaker.store.redis import RedisStore
 from breaker.target import Provider, Target
 from monitor.settings import TargetPlan
-from tests.cluster import Cluster
-from tests.cluster import started as begun
 from tests.fixtures import folder
 from tests.forwarder import Forwarder
-from tests.sentinels import Guard
 from tests.service import Running, running, settings, until
 from tests.store.answers import failed, good
-from tests.store_troubles import ALONE, AMONG, BEHIND, MOVED, Alone, Among, Behind, Place, Trouble, keeping
+from tests.store_troubles import (
+    ALONE,
+    AMONG,
+    BEHIND,
+    MOVED,
+    Alone,
+    Place,
+    Trouble,
+    among,
+    behind,
+    keeping,
+)
 
 __all__ = ["folder"]
 
@@ -76,20 +85,6 @@ async def alone(folder: Path) -> AsyncIterator[Place]:
 
 
 @contextlib.asynccontextmanager
-async def behind(folder: Path) -> AsyncIterator[Place]:
-    """A master behind sentinels."""
-    async with begun(Guard(folder, down_ms=DOWN_MS)) as guard:
-        yield Behind(guard)
-
-
-@contextlib.asynccontextmanager
-async def among(folder: Path) -> AsyncIterator[Place]:
-    """The nodes of a cluster."""
-    async with begun(Cluster(folder, replicas=1)) as cluster:
-        yield Among(cluster)
-
-
-@contextlib.asynccontextmanager
 async def serving(place: Place, data: Path) -> AsyncIterator[Running]:
     """The service on a store that all may happen to; it was put by when the second circuit was open."""
     chosen = settings(map(plan, (OPEN, CLOSED, CALM)), data, store_url=place.url)
@@ -113,7 +108,11 @@ async def becomes(service: Running, name: str, state: State) -> None:
 
 
 Kind = Callable[[Path], contextlib.AbstractAsyncContextManager[Place]]
-KINDS: tuple[tuple[Kind, Iterable[Trouble[Any]]], ...] = ((alone, ALONE), (behind, BEHIND), (among, AMONG))
+KINDS: tuple[tuple[Kind, Iterable[Trouble[Any]]], ...] = (
+    (alone, ALONE),
+    (partial(behind, down_ms=DOWN_MS), BEHIND),
+    (among, AMONG),
+)
 CASES = [pytest.param(made, trouble, id=trouble.name) for made, troubles in KINDS for trouble in troubles]
 
 
