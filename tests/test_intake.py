@@ -12,6 +12,7 @@ import pytest
 from breaker.answer import Answer, Source
 from breaker.circuit import Cause, State
 from breaker.errors import StoreGoneError
+from breaker.history import Keep
 from breaker.policy import Policy
 from breaker.store.contract import Reading, Weighed
 from breaker.store.redis import RedisStore
@@ -62,12 +63,12 @@ class Slow(RedisStore):
     most = 3
     sizes: list[int]
 
-    async def record(self, weighed: Sequence[Weighed], sent_at: float) -> Reading:
+    async def record(self, weighed: Sequence[Weighed], sent_at: float, keep: Keep) -> Reading:
         """Record a few."""
         self.sizes.append(len(weighed))
         if len(weighed) > self.most:
             raise StoreGoneError("the store doesn't answer in time")
-        return await super().record(weighed, sent_at)
+        return await super().record(weighed, sent_at, keep)
 
 
 async def test_an_answer_is_judged_at_once_and_waits_for_its_turn(store: RedisStore, server: StoreServer) -> None:

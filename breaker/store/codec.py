@@ -13,6 +13,7 @@ from functools import lru_cache
 from breaker.answer import Answer, Part
 from breaker.circuit import Cause, Circuit, Held, Measure, Move, State
 from breaker.errors import BadFactError
+from breaker.history import RANKS, Sample, Slot
 from breaker.log import Bin, Entry, Weight
 from breaker.store.contract import Weighed
 from breaker.verdict import Blame, Judgement, Verdict
@@ -83,6 +84,7 @@ def read_announcement(text: str) -> tuple[str, Circuit] | None:
 # Entries
 
 
+_RANK = {weight: rank for rank, weight in enumerate(RANKS)}
 _KINDS = {Weight.GOOD: "ok", Weight.SLOW: "late", Weight.FAILED: "failure"}
 
 
@@ -96,9 +98,10 @@ def write_weighed(weighed: Weighed, waited_s: float) -> str:
     answer, judgement = weighed.answer, weighed.judgement
     began_ago_s, counted_ago_s = answer.began_ago_s, max(0.0, answer.began_ago_s - answer.seconds)
     times = f"{(began_ago_s + waited_s) * 1e6:.0f} {(counted_ago_s + waited_s) * 1e6:.0f}"
+    rank = _RANK[weighed.weight]
     members = f'"verdict":"{judgement.verdict}","blame":"{judgement.blame}","answer":{_json(answer.facts())}}}'
     _written.put(members, answer, judgement)
-    return f"{answer.part} {kind(answer, weighed.weight)} {times}\t{_json(answer.id)}\t{members}\n"
+    return f"{answer.part} {kind(answer, weighed.weight)} {rank} {times}\t{_json(answer.id)}\t{members}\n"
 
 
 class _Written(dict[str, tuple[Answer, Judgement]]):
@@ -142,6 +145,40 @@ def read_bin(text: str) -> Bin | None:
     except ValueError:
         return None
     return Bin(float(start), ok=ok, failure=failure, nothing=nothing, late=late)
+
+
+# History
+
+
+@lru_cache(maxsize=16_384)
+def read_slot(text: str) -> Slot | None:
+    """The slot that the script wrote, behind its start."""
+    try:
+        start, length_s, out, rank, verdict, *counts = text.split(" ")
+        numbers = tuple(map(int, counts))
+        if len(numbers) != 2 * len(RANKS):
+            return None
+        return Slot(
+            start=float(int(start)),
+            length_s=float(int(length_s)),
+            probes=numbers[: len(RANKS)],
+            reports=numbers[len(RANKS) :],
+            out=int(out),
+            worst=RANKS[int(rank)],
+            verdict=Verdict(verdict).value,
+        )
+    except (ValueError, IndexError):
+        return None
+
+
+@lru_cache(maxsize=32_768)
+def read_sample(text: str) -> Sample | None:
+    """The sample that the script wrote."""
+    try:
+        at, first_byte, rank = text.split(" ")
+        return Sample(_moment(at), None if first_byte == "-" else _moment(first_byte), RANKS[int(rank)])
+    except (ValueError, IndexError):
+        return None
 
 
 # Moves

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
+from breaker.history import History, Keep
 from breaker.log import Log, Weight
 from breaker.usual import Usual
 from breaker.verdict import Judgement
@@ -43,10 +44,11 @@ class Reading:
 class Store(Protocol):
     """What the switchboard asks of a store. Everything raises StoreGoneError within the store's limit."""
 
-    async def record(self, weighed: Sequence[Weighed], sent_at: float) -> Reading:
+    async def record(self, weighed: Sequence[Weighed], sent_at: float, keep: Keep) -> Reading:
         """Append answers of one target and one source to its log, in their order, once for each part of an id.
 
-        `sent_at` is the monotonic moment up to which they have waited. Gives what is known after them.
+        `sent_at` is the monotonic moment up to which they have waited, `keep` what is kept of them besides. Gives
+        what is known after them.
         """
         ...
 
@@ -71,6 +73,10 @@ class Store(Protocol):
 
     async def moves(self, target: str, limit: int) -> list[Move]:
         """The newest moves of a target, newest first."""
+        ...
+
+    async def histories(self, targets: Sequence[str]) -> dict[str, History]:
+        """What is kept of each target's last day, in one round trip; keys of another kind are left out."""
         ...
 
     async def claim(self, target: str, holder: str, for_s: float) -> bool:

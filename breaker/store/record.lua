@@ -1,13 +1,15 @@
 -- Counts judged answers of one target in their order, each part of an id once. Holds no policy.
 --
 -- KEYS   one hash tag: 1 circuit (hash)  2 probes (list)  3 reports (list)  4 ids (sorted set)  5 bins (list)
---        6 usual speed (string), only read here
+--        6 usual speed (string), only read here  7 slots (hash)  8 samples (list): see history.lua
 -- ARGV   1 the source of all: probe | report      2 the epoch of a circuit that is made now
 --        3 a line for each answer, in parts that a tab parts:
---          "part kind began counted": late | final; ok | failure | nothing | late; microseconds since its request began;
---          microseconds since it counted, 0 unless it has waited somewhere
+--          "part kind rank began counted": late | final; ok | failure | nothing | late; its rank; microseconds since its
+--          request began; microseconds since it counted, 0 unless it has waited somewhere
 --          its id, written as JSON
 --          the entry's other members, written as JSON without the opening brace
+--        4 the length of a slot, in seconds    5 how old the newest sample has to be before there is another, in
+--        seconds; 0 for each answer, empty for none
 -- Reply  one text, since a client reads one the quickest, in parts that a zero byte parts: counted, a digit for each
 --        answer, 1 or 0; now, in seconds; probes, reports and bins, a line for each, oldest first; usual; the circuit's
 --        fields
@@ -29,6 +31,7 @@ local MODEST, ROW = 20, 16
 local COLUMN = { ok = 3, failure = 4, nothing = 5, late = 6 }
 
 local source, epoch = ARGV[1], ARGV[2]
+local slot_s, sample_s = tonumber(ARGV[4]), tonumber(ARGV[5])
 local list = source == 'probe' and KEYS[2] or KEYS[3]
 
 local time = redis.call('TIME')
@@ -75,6 +78,8 @@ local circuit = read_circuit(KEYS[1])
 local lost = not circuit
 circuit = circuit or { epoch, '0', '', newest(), '', '', '0' }
 local moved_us = (tonumber(circuit[4]) or 0) * 1000000
+-- As it was before these came; a hold by hand lies over all else.
+local out = string.find(circuit[6], '"opened":true', 1, true) or (circuit[6] == '' and circuit[5] ~= '')
 local bins = lost and {} or redis.call('LRANGE', KEYS[5], 0, -1)
 local stored_bins = #bins
 
@@ -177,16 +182,26 @@ local function append(part, id, kind, age_us, ago_us, members)
   row_kind = kind
 end
 
+local LINE = '(%a+) (%a+) (%d) (%d+) (%d+)\t([^\t]+)\t([^\n]+)\n'
 local counted, ids = {}, {}
-for part, kind, age_us, ago_us, id, members in string.gmatch(ARGV[3], '(%a+) (%a+) (%d+) (%d+)\t([^\t]+)\t([^\n]+)\n') do
+for part, kind, rank, age_us, ago_us, id, members in string.gmatch(ARGV[3], LINE) do
+  rank = tonumber(rank)
   local place = places[id]
   local known = is_known(part, id, place)
   counted[#counted + 1] = known and '0' or '1'
   if not known then
     if place then
       merge(place, id, kind, members)
-    elseif not has_come('late', id) and (source == 'probe' or count(kind, tonumber(age_us), tonumber(ago_us))) then
-      append(part, id, kind, tonumber(age_us), tonumber(ago_us), members)
+    elseif not has_come('late', id) then
+      local slot = slot_at(KEYS[7], math.max(now_us - ago_us, 0), slot_s)
+      count_in(slot, source, rank, members, out)
+      if source == 'probe' or count(kind, tonumber(age_us), tonumber(ago_us)) then
+        append(part, id, kind, tonumber(age_us), tonumber(ago_us), members)
+      end
+    end
+    if part == 'final' and sample_s then
+      local first_byte = string.match(members, '"first_byte_s":([%d.e+-]+)') or '-'
+      sample(KEYS[8], math.max(now_us - ago_us, 0), first_byte, rank, sample_s)
     end
     came[part .. ' ' .. id] = true
     ids[#ids + 1] = (last[2] or 0) + #ids / 2 + 1
@@ -231,6 +246,7 @@ if #ids > 0 then
   refresh(list)
   refresh(KEYS[4])
 end
+write_history(KEYS[7], KEYS[8], refresh)
 refresh(KEYS[1])
 
 local function lines(all, most)

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar, cast
 
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
+from breaker.history import History, Keep
 from breaker.log import Entry, Log
 from breaker.store import codec
 from breaker.store.behind import servers_at
@@ -17,7 +18,7 @@ from breaker.store.call import Call, command, time_of
 from breaker.store.claim import Grant, Need, Wish
 from breaker.store.contract import Reading, Weighed
 from breaker.store.hearing import heard
-from breaker.store.script import APPLY, CLAIM, RECORD, SPEND, TAKE, UNCLAIM
+from breaker.store.script import APPLY, CLAIM, PAST, RECORD, SPEND, TAKE, UNCLAIM
 from breaker.store.servers import CLOCK, Servers
 from breaker.store.together import Together
 from breaker.usual import Usual
@@ -55,14 +56,16 @@ class RedisStore:
 
     # The contract
 
-    async def record(self, weighed: Sequence[Weighed], sent_at: float) -> Reading:
+    async def record(self, weighed: Sequence[Weighed], sent_at: float, keep: Keep) -> Reading:
         """Append answers of one target and one source to its log, in their order, once for each part of an id."""
         first = weighed[0].answer
         # All in one word: the library takes longer to pack a hundred than we to write them.
         lines = "".join([codec.write_weighed(one, sent_at - one.since) for one in weighed])
-        keys = _keys(first.target, "circuit", "probes", "reports", "ids", "bins", "usual")
+        keys = _keys(first.target, "circuit", "probes", "reports", "ids", "bins", "usual", "slots", "samples")
+        sample_s = "" if keep.sample_s is None else keep.sample_s
+        args = (first.source.value, _nonce(), lines, keep.slot_s, sample_s)
         together = self._records[self._servers.place_of(keys[0])]
-        said: str = _answered(await together.ask(RECORD.call(keys, (first.source.value, _nonce(), lines))))
+        said: str = _answered(await together.ask(RECORD.call(keys, args)))
         counted, now, probes, reports, bins, usual, *circuit = said.split("\0")
         return Reading(
             circuit=codec.read_circuit(circuit),
@@ -125,6 +128,15 @@ class RedisStore:
         (key,) = _keys(target, "moves")
         found = await self._ask(command("LRANGE", key, 0, limit - 1))
         return self._readable([codec.read_move(text) for text in found])
+
+    async def histories(self, targets: Sequence[str]) -> dict[str, History]:
+        """What is kept of each target's last day, in one round trip; keys of another kind are left out."""
+        replies = await self._servers.send([PAST.call(_keys(target, "slots", "samples"), ()) for target in targets])
+        for reply in replies:
+            if isinstance(reply, StoreGoneError):
+                raise reply
+        found = zip(targets, replies, strict=True)
+        return {name: self._read_history(reply) for name, reply in found if not isinstance(reply, StoreError)}
 
     async def claim(self, target: str, holder: str, for_s: float) -> bool:
         """Take the one claim on a target, or renew it; False while another holder has it."""
@@ -193,6 +205,14 @@ class RedisStore:
             reports=self._entries(reports),
             bins=tuple(self._readable([codec.read_bin(text) for text in bins])),
             usual=read_usual(usual or ""),
+        )
+
+    def _read_history(self, text: str) -> History:
+        slots, samples = text.split("\0")
+        read = self._readable([codec.read_sample(line) for line in _lines(samples)])
+        return History(
+            slots=tuple(self._readable([codec.read_slot(line) for line in _lines(slots)])),
+            samples=tuple(sorted(read, key=lambda sample: sample.at)),  # one that waited came later than it counted
         )
 
     def _entries(self, texts: Sequence[str]) -> tuple[Entry, ...]:

@@ -8,6 +8,7 @@ from breaker import circuit as circuits
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError, UnknownNameError
+from breaker.history import NOTHING, History
 from breaker.log import Log
 from breaker.policy import Policy
 from breaker.route import Decision, Route, Unable, choose
@@ -25,6 +26,8 @@ _log = logging.getLogger(__name__)
 
 # Whoever looks sees last answers and moves that are no older than this.
 LOOK_S = 1.0
+# Histories read at one time: reading all at once would hold up everything else.
+_TOGETHER = 8
 
 
 class Switchboard:
@@ -50,6 +53,7 @@ class Switchboard:
         self._mover = Mover(store, self._snapshot, self._policies, listeners, network)
         self._follower = Follower(store, self._snapshot, self._mover, self._targets)
         self._looked_at: float | None = None  # monotonic
+        self._looked_back_at: float | None = None
         recorder = Recorder(store, self._snapshot, self._policies, listeners, self._mover, network)
         self._intake = Intake(recorder)
 
@@ -124,6 +128,11 @@ class Switchboard:
         """All targets, in the order in which the routes name them."""
         return [self.standing(name) for name in self._targets]
 
+    def history(self, target: str) -> History:
+        """What `look_back` has found of a target's last day. Raises UnknownNameError."""
+        self._check(target)
+        return self._snapshot.histories.get(target, NOTHING)
+
     # The road of every answer
 
     async def report(self, answer: Answer) -> Judged | None:
@@ -192,6 +201,18 @@ class Switchboard:
                 return
             except StoreError as error:
                 _log.warning("showing what was last known of %s: %s", name, error)
+
+    async def look_back(self) -> None:
+        """Read the last day of all targets, at most once a second; a store that is gone changes nothing."""
+        if self._looked_back_at is not None and time.monotonic() - self._looked_back_at < LOOK_S:
+            return
+        self._looked_back_at = time.monotonic()
+        names = list(self._targets)
+        try:
+            for first in range(0, len(names), _TOGETHER):
+                self._snapshot.histories |= await self._store.histories(names[first : first + _TOGETHER])
+        except StoreError as error:
+            _log.warning("showing the last day as far as it is known: %s", error)
 
     def watch(self, seen: Callable[[str], None]) -> None:
         """Call this with the name of each target whose circuit is another from now on, wherever it moved."""

@@ -9,6 +9,7 @@ from itertools import islice
 from breaker import circuit as circuits
 from breaker.answer import Answer, Ended, Source
 from breaker.errors import StoreError
+from breaker.history import Keep
 from breaker.log import Entry, Weight, weigh
 from breaker.policy import Policy
 from breaker.store.contract import Reading, Store, Weighed
@@ -80,7 +81,8 @@ class Recorder:
         """What became of a batch. Raises StoreError, where nothing is known of it."""
         await self._excuse_ours(weighed)
         sent_at, target = time.monotonic(), weighed[0].answer.target
-        reading = self._snapshot.remembered(target, await self._store.record(weighed, sent_at))
+        keep = Keep.of(self._policies[target], weighed[0].answer.source)
+        reading = self._snapshot.remembered(target, await self._store.record(weighed, sent_at, keep))
         if reading.counted[0]:
             reading = await self._learn(reading, weighed[0])
         # Also after a repeated answer: it may have come again because the first reply was lost, and the move with it.

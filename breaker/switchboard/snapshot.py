@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from breaker.circuit import Circuit
+from breaker.history import History
 from breaker.log import Log
 from breaker.store.contract import Reading
 from breaker.switchboard.clock import StoreClock
@@ -25,6 +26,7 @@ class Snapshot:
     def __init__(self) -> None:
         self.circuits: dict[str, Circuit] = {}
         self.logs: dict[str, Log] = {}
+        self.histories: dict[str, History] = {}
         self.clock: StoreClock | None = None
         self._read_at: float | None = None
         self.trouble = ""  # why the last read has failed; empty where it hasn't

@@ -1,6 +1,7 @@
 """Answers for tests of the store: each is one line."""
 
 from breaker.answer import Answer, Ended, Finish, Part, Source
+from breaker.history import Keep
 from breaker.log import Entry, weigh
 from breaker.policy import Policy
 from breaker.store.contract import Reading, Weighed
@@ -9,6 +10,7 @@ from breaker.verdict import judge
 
 TARGET = "zai/glm-5.3-flash"
 NOW = 1000.0  # monotonic
+KEEP = Keep.of(Policy(), Source.PROBE)
 
 
 def good(name: str, *, target: str = TARGET, source: Source = Source.REPORT, **facts: object) -> Answer:
@@ -40,7 +42,7 @@ def probe(name: str, **facts: object) -> Answer:
 async def record(store: RedisStore, *answers: Answer) -> Reading:
     """Judge and record one after the other; gives the last reading."""
     for answer in answers:
-        reading = await store.record([weighed(answer)], NOW)
+        reading = await store.record([weighed(answer)], NOW, KEEP)
     return reading
 
 

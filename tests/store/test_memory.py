@@ -10,7 +10,7 @@ from breaker.store import codec
 from breaker.store.redis import RedisStore
 from breaker.store.script import RECORD
 from breaker.verdict import Verdict
-from tests.store.answers import failed, good, probe, record, weighed
+from tests.store.answers import KEEP, failed, good, probe, record, weighed
 from tests.store_server import StoreServer
 
 PATIENT_S = 60.0
@@ -52,10 +52,11 @@ def pour(server: StoreServer, numbers: range, targets: int) -> None:
 
 def record_call(made: Answer) -> list[str | int]:
     """The words that the store sends to have an answer recorded."""
-    keys = [f"firstbyte:{{{made.target}}}:{name}" for name in ("circuit", "probes", "reports", "ids", "bins", "usual")]
+    names = ("circuit", "probes", "reports", "ids", "bins", "usual", "slots", "samples")
+    keys = [f"firstbyte:{{{made.target}}}:{name}" for name in names]
     return [
         *("EVALSHA", RECORD._digest, len(keys), *keys, made.source.value, "0123456789abcdef"),
-        codec.write_weighed(weighed(made), 0.0),
+        *(codec.write_weighed(weighed(made), 0.0), KEEP.slot_s, 0),
     ]
 
 

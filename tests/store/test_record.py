@@ -15,7 +15,7 @@ from breaker.policy import Policy
 from breaker.store.codec import CIRCUIT_FIELDS
 from breaker.store.redis import RedisStore
 from breaker.verdict import Verdict
-from tests.store.answers import NOW, TARGET, failed, good, late, names, probe, record, refused, weighed
+from tests.store.answers import KEEP, NOW, TARGET, failed, good, late, names, probe, record, refused, weighed
 from tests.store_server import StoreServer
 
 DAY_S = 86_400
@@ -341,7 +341,7 @@ async def test_garbage_goes_after_thirty_days(store: RedisStore, server: StoreSe
 
     with server.raw() as raw:
         left = {name: raw.ttl(name) for name in raw.scan_iter()}
-    assert set(left) == {key(name) for name in ("circuit", "probes", "reports", "ids", "bins")}
+    assert set(left) == {key(name) for name in ("circuit", "probes", "reports", "ids", "bins", "slots", "samples")}
     assert all(29 * DAY_S < seconds <= 30 * DAY_S for seconds in left.values())
 
 
@@ -448,7 +448,7 @@ async def test_a_batch_comes_to_what_its_answers_come_to_one_by_one(
         for target in (single, batch):
             await record(store, *(replace(answer, target=target) for answer in known))
         counted = [(await record(store, replace(answer, target=single))).counted[0] for answer in answers]
-        reading = await store.record([weighed(replace(answer, target=batch)) for answer in answers], NOW)
+        reading = await store.record([weighed(replace(answer, target=batch)) for answer in answers], NOW, KEEP)
         if reading.now // 10 == began // 10:  # else not all were counted in one bin
             break
 
@@ -469,8 +469,8 @@ def alike(log: Log) -> list[tuple[str, Verdict, bool]]:
 
 async def test_answers_that_come_at_once_counted_in_the_order_in_which_they_came(store: RedisStore) -> None:
     """However long each was under way: a call may take longer than they are apart."""
-    first = await store.record([weighed(good("a")), weighed(good("b"), waited_s=0.2)], NOW)
-    second = await store.record([weighed(good("c"), waited_s=0.5)], NOW)
+    first = await store.record([weighed(good("a")), weighed(good("b"), waited_s=0.2)], NOW, KEEP)
+    second = await store.record([weighed(good("c"), waited_s=0.5)], NOW, KEEP)
 
     at = [entry.at for entry in second.log.reports]
     assert first.log.reports == second.log.reports[:2]
@@ -481,7 +481,7 @@ async def test_answers_that_come_at_once_counted_in_the_order_in_which_they_came
 async def test_an_answer_that_has_waited_counted_before_those_that_have_not(store: RedisStore) -> None:
     await record(store, good("a"))
 
-    reading = await store.record([weighed(failed("b"), waited_s=30.0)], NOW)
+    reading = await store.record([weighed(failed("b"), waited_s=30.0)], NOW, KEEP)
 
     new, old = reading.log.reports
     assert new.at - old.at == pytest.approx(30.0, abs=1.0)
@@ -494,8 +494,8 @@ async def test_what_has_waited_is_counted_in_its_time_though_later_answers_have_
 ) -> None:
     """What a frozen server was sent it takes when it goes on, before all that has waited meanwhile."""
     for name, waited_s in enumerate((600.0, 0.0, 300.0, 150.0, 300.0)):
-        await store.record([weighed(good(str(name), seconds=0.0), waited_s=waited_s)], NOW)
-    await store.record([weighed(good(f"{s}", seconds=0.0), waited_s=s) for s in (450.0, 0.0, 150.0)], NOW)
+        await store.record([weighed(good(str(name), seconds=0.0), waited_s=waited_s)], NOW, KEEP)
+    await store.record([weighed(good(f"{s}", seconds=0.0), waited_s=s) for s in (450.0, 0.0, 150.0)], NOW, KEEP)
 
     found = bins(server)
     starts = [row[0] for row in found]
@@ -509,6 +509,6 @@ async def test_a_batch_that_is_refused_leaves_nothing(store: RedisStore, server:
         raw.set(key("ids"), "mine")
 
         with pytest.raises(StoreError):
-            await store.record([weighed(good(str(i))) for i in range(10)], NOW)
+            await store.record([weighed(good(str(i))) for i in range(10)], NOW, KEEP)
 
         assert raw.keys() == [key("ids")]
