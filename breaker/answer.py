@@ -1,15 +1,13 @@
 """The facts of one finished attempt at a target, without a word of what was said."""
 
-from __future__ import annotations
-
 import types
-import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import compress
 from operator import attrgetter, is_not
-from typing import Any
+from typing import Any, get_args
 
 from breaker.errors import BadFactError
 
@@ -176,7 +174,7 @@ class Answer:
         return {name: value for name, value in others if value != _DEFAULT[name]}
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, object]) -> Answer:
+    def from_facts(cls, facts: Mapping[str, object]) -> "Answer":
         """The answer behind `facts()`, or behind an agent's report.
 
         Raises BadFactError for a name that isn't a fact, a value of the wrong type, or a missing one.
@@ -213,10 +211,11 @@ class Fact:
 
 def _facts() -> dict[str, Fact]:
     made = {}
-    for name, hint in typing.get_type_hints(Answer).items():
-        kind, *others = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    for each in fields(Answer):
+        hint: Any = each.type
+        kind, *others = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
         words = {word.value: word for word in kind} if issubclass(kind, StrEnum) else None
-        made[name] = Fact(name, kind, optional=bool(others), words=words)
+        made[each.name] = Fact(each.name, kind, optional=bool(others), words=words)
     return made
 
 
@@ -231,16 +230,20 @@ _TEXTS = {name: MAX_TARGET if name == "target" else MAX_ID for name, fact in FAC
 _values_of = attrgetter(*FACTS)
 _numbers_of = attrgetter(*_NUMBERS)
 _KINDS = {name: fact.kind for name, fact in FACTS.items()}
-_Open = make_dataclass(
-    "_Open", [(f.name, object, field(default=f.default)) for f in fields(Answer)], kw_only=True, slots=True
-)
+
+
+@cache
+def _open() -> type[Any]:
+    """What an answer is made as; an agent that reads none of another's needs it never."""
+    facts = [(f.name, object, field(default=f.default)) for f in fields(Answer)]
+    return make_dataclass("_Open", facts, kw_only=True, slots=True)
 
 
 def _closed(facts: Mapping[str, object]) -> Answer:
     """An answer with these facts, made open and then closed: to set forty facts of a frozen one takes ten times as long
     as all the rest that is done with a report.
     """
-    made: Any = _Open(**facts)
+    made: Any = _open()(**facts)
     made.__class__ = Answer  # both have the same slots
     made.__post_init__()
     return made  # type: ignore[no-any-return] # it is one now

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from monitor.cli import main
 from monitor.cli.exits import UsageError
-from monitor.cli.remote import seconds
+from monitor.cli.times import seconds
 from monitor.simulator import Simulator
 from tests.flows.test_kill import CONFIG
 from tests.probes.raw_server import Exchange, raw_server

@@ -3,14 +3,12 @@
 import json
 import re
 from dataclasses import dataclass
-from importlib import resources
+from pkgutil import get_data
 from typing import Any
 
 from breaker.answer import Fault, Finish
 
-_SIGNS: list[dict[str, Any]] = json.loads(
-    resources.files("breaker.wire").joinpath("signs.json").read_text(encoding="utf-8")
-)
+_SIGNS: list[dict[str, Any]] = json.loads(get_data("breaker.wire", "signs.json") or b"")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from breaker import __version__
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
-from monitor.cli import backtesting, explaining, judging, remote
+from monitor.cli.defaults import MOVES, SINCE
 from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UnreachableError, UsageError
 
 Command = Callable[[argparse.Namespace], int]
@@ -63,19 +64,18 @@ def _code(error: FirstbyteError) -> int:
             return BAD
 
 
-def _service(name: str) -> Command:
-    """A command that needs the extra `service`; loaded when it is called, so that a plain install has the others."""
+def _in(module: str, name: str) -> Command:
+    """A command in a module of its own, loaded when it is called: none waits for what only others need."""
 
     def command(args: argparse.Namespace) -> int:
         try:
-            from monitor.cli import local
+            chosen: Command = getattr(import_module(f"monitor.cli.{module}"), name)
         except ModuleNotFoundError as error:
             if error.name is None or error.name.partition(".")[0] in ("breaker", "monitor"):
                 raise
             raise UsageError(
                 f"`firstbyte {args.name}` needs the package {error.name!r}: pip install 'firstbyte[service]'"
             ) from None
-        chosen: Command = getattr(local, name)
         return chosen(args)
 
     return command
@@ -107,37 +107,39 @@ def _add_local(add: Add) -> None:
         ("serve", "Run the door alone; probes come from another process."),
         ("monitor", "Run the probes alone; the door is another process."),
     ):
-        _config(add(name, line, _service("run")))
-    init = add("init", "Write a commented firstbyte.yaml for the providers whose keys are here.", _service("init"))
+        _config(add(name, line, _in("serving", "run")))
+    init = add("init", "Write a commented firstbyte.yaml for the providers whose keys are here.", _in("local", "init"))
     init.add_argument("--config", metavar="FILE", help="where to write it (default: firstbyte.yaml)")
     init.add_argument("--force", action="store_true", help="overwrite a file that is there")
-    check = add("check", "Check a configuration, and say what probing costs a day.", _service("check"))
+    check = add("check", "Check a configuration, and say what probing costs a day.", _in("local", "check"))
     _json(_config(check))
-    probe = add("probe", "Ask one target, or all of them, one real question, and judge the answer.", _service("probe"))
+    probe = add(
+        "probe", "Ask one target, or all of them, one real question, and judge the answer.", _in("local", "probe")
+    )
     probe.add_argument("target", nargs="?", metavar="TARGET", help="provider/model (default: all)")
     _json(_config(probe))
-    judge = add("judge", "Say what recorded exchanges with providers were, one a line.", judging.judge)
+    judge = add("judge", "Say what recorded exchanges with providers were, one a line.", _in("judging", "judge"))
     judge.add_argument("file", metavar="FILE", help="JSON Lines, or - for the standard input")
     judge.add_argument("--check", action="store_true", help="compare with what the lines expect, and show the misses")
     judge.add_argument("--config", metavar="FILE", help="a configuration with phrases of your own")
     _add_backtest(add)
-    simulate = add("simulate", "Run simulated providers that misbehave on request.", _service("simulate"))
+    simulate = add("simulate", "Run simulated providers that misbehave on request.", _in("local", "simulate"))
     simulate.add_argument("targets", nargs="*", metavar="TARGET", help="provider/model, or provider/model=BEHAVIOUR")
     simulate.add_argument("--host", default="127.0.0.1")
     simulate.add_argument("--port", type=int, default=0, help="of the control interface (default: a free one)")
     simulate.add_argument("--speed", type=float, default=1.0, help="divides every delay (default: 1)")
     line = "Run a door on this machine for agents in any language: the transport, as an endpoint that they can ask."
-    guard = add("guard", line, _service("guard"))
+    guard = add("guard", line, _in("serving", "guard"))
     guard.add_argument("--host", default="127.0.0.1", help="an address of this machine alone (default: 127.0.0.1)")
     guard.add_argument("--port", type=int, default=8643, help="where to listen (default: 8643)")
     _config(_door(guard))
-    version = add("version", "Say which version this is.", remote.version)
+    version = add("version", "Say which version this is.", _in("saying", "version"))
     _json(version)
 
 
 def _add_backtest(add: Add) -> None:
     line = "Run recorded answers through the rules, and say what they would have done."
-    backtest = add("backtest", line, backtesting.backtest)
+    backtest = add("backtest", line, _in("backtesting", "backtest"))
     backtest.add_argument(
         "traces", nargs="+", metavar="TRACE", help="CSV, - for the standard input, or Prometheus's URL"
     )
@@ -145,28 +147,26 @@ def _add_backtest(add: Add) -> None:
     backtest.add_argument("--compare", metavar="FILE", help="YAML with a second policy to show beside the first")
     backtest.add_argument("--plot", metavar="FILE.png", help="draw latency over time, with the open spans shaded")
     backtest.add_argument("--target", action="append", help="of Prometheus's: provider/model (default: all)")
-    since = f"of Prometheus's: how far back, such as 12h or 30d (default: {backtesting.DEFAULT_SINCE})"
+    since = f"of Prometheus's: how far back, such as 12h or 30d (default: {SINCE})"
     backtest.add_argument("--since", metavar="TIME", help=since)
     _json(backtest)
 
 
 def _add_remote(add: Add) -> None:
-    route = add("route", "Ask the service where a step should go.", remote.route)
+    route = add("route", "Ask the service where a step should go.", _in("remote", "route"))
     route.add_argument("route", nargs="?", metavar="NAME", help="the route (default: the only one, or `default`)")
     _json(_door(route))
-    status = add("status", "Show each target; exit code 1 where a circuit is not closed.", remote.status)
+    status = add("status", "Show each target; exit code 1 where a circuit is not closed.", _in("remote", "status"))
     _json(_door(status))
     line = "Say why a target's circuit is as it is, what comes next, and what came before."
-    why = add("why", line, explaining.why)
+    why = add("why", line, _in("explaining", "why"))
     why.add_argument("target", metavar="TARGET", help="provider/model")
-    why.add_argument(
-        "--moves", type=int, default=explaining.DEFAULT_MOVES, metavar="N", help="other moves shown (default: 5)"
-    )
+    why.add_argument("--moves", type=int, default=MOVES, metavar="N", help="other moves shown (default: 5)")
     _json(_door(why))
     for name, line, command in (
-        ("open", "Hold a target's circuit open by hand: agents go elsewhere.", remote.hold),
-        ("close", "Hold a target's circuit closed by hand: agents are sent there.", remote.hold),
-        ("release", "End a hold by hand; the automatic part decides again.", remote.release),
+        ("open", "Hold a target's circuit open by hand: agents go elsewhere.", _in("remote", "hold")),
+        ("close", "Hold a target's circuit closed by hand: agents are sent there.", _in("remote", "hold")),
+        ("release", "End a hold by hand; the automatic part decides again.", _in("remote", "release")),
     ):
         by_hand = add(name, line, command)
         by_hand.add_argument("target", metavar="TARGET", help="provider/model")

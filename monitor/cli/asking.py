@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from breaker.answer import Answer
 from breaker.verdict import Blame, Judgement, judge
 from monitor.cli.exits import BAD, GOOD
-from monitor.cli.remote import say
+from monitor.cli.saying import say
 from monitor.lag import LoopLag
 from monitor.probe import probe
 from monitor.settings import TargetPlan

@@ -16,11 +16,12 @@ from monitor.backtest.score import score
 from monitor.backtest.step import Step
 from monitor.backtest.tape import run
 from monitor.backtest.words import Result, as_comparison, as_json, as_table, moves_as_text
+from monitor.cli.defaults import SINCE
 from monitor.cli.exits import GOOD, UnreachableError, UsageError
 from monitor.cli.progress import Line
-from monitor.cli.remote import say, seconds
+from monitor.cli.saying import say
+from monitor.cli.times import seconds
 
-DEFAULT_SINCE = "7d"
 DEFAULTS = "defaults"
 
 # What each policy made of one trace.
@@ -114,7 +115,7 @@ def _stored(url: str, args: argparse.Namespace, line: Line) -> Iterator[_Trace]:
         from monitor.backtest import history
     except ModuleNotFoundError as error:
         raise _needs("a Prometheus as TRACE", error) from None
-    since_s = seconds(args.since or DEFAULT_SINCE)
+    since_s = seconds(args.since or SINCE)
     if not history.LEAST_S <= since_s <= history.MOST_S:
         raise UsageError(
             f"--since {args.since} is too {'little' if since_s < history.LEAST_S else 'much'}; choose 1m to 400d"

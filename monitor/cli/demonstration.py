@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from breaker.api.notices import Notice
 from monitor import demo
 from monitor.cli.exits import UsageError
-from monitor.cli.remote import say
+from monitor.cli.saying import say
 from monitor.config import ConfigError
 from monitor.daemon import Ears, service
 from monitor.listening import bind

@@ -12,10 +12,11 @@ from breaker.circuit import OPENS, Cause
 from breaker.errors import DoorRefusedError
 from monitor.cli.exits import BAD, GOOD, UsageError
 from monitor.cli.expecting import Said, next_of, opens_when
-from monitor.cli.remote import at_the_door, say, underneath, understood
+from monitor.cli.remote import at_the_door, underneath, understood
+from monitor.cli.saying import say
 from monitor.cli.times import Clock, span
 
-DEFAULT_MOVES, MAX_MOVES = 5, 200
+MAX_MOVES = 200
 # The move that explains a state may lie behind moves by hand.
 _LOOKED_THROUGH = 50
 _WIDEST = 100

@@ -15,7 +15,7 @@ from breaker.wire.signs import PHRASES, Phrase
 from monitor.cli.checking import Check
 from monitor.cli.exits import BAD, GOOD, USAGE, UsageError
 from monitor.cli.progress import Progress
-from monitor.cli.remote import say
+from monitor.cli.saying import say
 
 # A longer line is no answer of a model; it is read past without being held.
 MAX_LINE = 128 * 1024 * 1024

@@ -1,43 +1,21 @@
-"""Commands that need the service's packages: they read a configuration, ask providers, or run for long."""
+"""Commands that need the service's packages: they read a configuration, ask providers, or play them."""
 
 import argparse
 import asyncio
 import json
-import logging
 import os
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
 
-from monitor.cli import remote
-from monitor.cli.asking import ask_all
-from monitor.cli.demonstration import demonstrate
 from monitor.cli.exits import GOOD, INTERRUPTED, UsageError
-from monitor.cli.reckoning import Reckoning
+from monitor.cli.saying import say
 from monitor.config import ConfigError, find, load, starter
-from monitor.daemon import Parts, service
-from monitor.guard import guard as run_guard
-from monitor.listening import DoorTakenError, bind
 from monitor.loop import until_done
 from monitor.settings import Settings
-from monitor.simulator import read_target
-from monitor.simulator import simulate as simulate_providers
-
-_log = logging.getLogger(__name__)
 
 DEFAULT_FILE = "firstbyte.yaml"
 SIMULATED = ("aurora/swift-1", "borealis/swift-1", "cirrus/steady-2")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Run the service, or its door or its probes alone, until a signal ends it."""
-    path = _found(args)
-    if path is None and args.name != "run":
-        raise UsageError(f"`firstbyte {args.name}` needs a configuration; `firstbyte init` writes {DEFAULT_FILE}")
-    _start_logging(logging.WARNING if path is None else logging.INFO)
-    if path is None:
-        return _until_signal(demonstrate(os.environ))
-    return _until_signal(_serve(_loaded(path), Parts(door=args.name != "monitor", probes=args.name != "serve")))
 
 
 def init(args: argparse.Namespace) -> int:
@@ -50,49 +28,46 @@ def init(args: argparse.Namespace) -> int:
         raise UsageError(f"{path} is there already; --force overwrites it, --config names another") from None
     except OSError as error:
         raise UsageError(f"can't write {path}: {error.strerror}") from None
-    remote.say(f"wrote {path}; look through it, then: firstbyte check")
+    say(f"wrote {path}; look through it, then: firstbyte check")
     return GOOD
 
 
 def check(args: argparse.Namespace) -> int:
     """Check a configuration and say what it comes to."""
-    reckoned = Reckoning(settings=_loaded(_needed(args)))
-    remote.say(json.dumps(reckoned.as_json()) if args.json else reckoned.as_text())
+    from monitor.cli.reckoning import Reckoning  # each command loads what it alone needs
+
+    reckoned = Reckoning(settings=loaded(needed(args)))
+    say(json.dumps(reckoned.as_json()) if args.json else reckoned.as_text())
     return GOOD
 
 
 def probe(args: argparse.Namespace) -> int:
     """Ask one real question of one target or of all, and show the verdicts; bad where one isn't an answer."""
-    settings = _loaded(_needed(args))
+    from monitor.cli.asking import ask_all
+
+    settings = loaded(needed(args))
     plans = [plan for plan in settings.targets if args.target in (None, plan.name)]
     if not plans:
         raise UsageError(f"there is no target {args.target!r}; there are: {', '.join(settings.plans)}")
     asking = ask_all(plans, provider_keys(settings), as_json=args.json)
-    return _until_signal(asking, stopped=INTERRUPTED)  # a target that wasn't judged isn't good
+    return until_signal(asking, stopped=INTERRUPTED)  # a target that wasn't judged isn't good
 
 
 def simulate(args: argparse.Namespace) -> int:
     """Run simulated providers until a signal ends it; their ports follow the control interface's where one is given."""
+    from monitor.simulator import read_target
+    from monitor.simulator import simulate as simulate_providers
+
     targets = args.targets or list(SIMULATED)
     try:
         names = dict.fromkeys(read_target(target)[0].partition("/")[0] for target in targets)
         ports = {name: args.port + 1 + i for i, name in enumerate(names)} if args.port else {}
         simulating = simulate_providers(
-            targets, host=args.host, control_port=args.port, ports=ports, speed=args.speed, say=remote.say
+            targets, host=args.host, control_port=args.port, ports=ports, speed=args.speed, say=say
         )
-        return _until_signal(simulating)
+        return until_signal(simulating)
     except (ValueError, OSError, OverflowError) as error:  # the last for a port that can't be
         raise UsageError(str(error)) from None
-
-
-def guard(args: argparse.Namespace) -> int:
-    """Run the local door until a signal ends it."""
-    _start_logging(logging.INFO)
-    # What breaks off is said in a line of our own; the server would call it a fault of the application's.
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-    path = _found(args)
-    routes = () if path is None else _loaded(path).routes
-    return _until_signal(run_guard(args.host, args.port, args.url, routes, remote.say))
 
 
 def provider_keys(settings: Settings) -> dict[str, str]:
@@ -101,45 +76,36 @@ def provider_keys(settings: Settings) -> dict[str, str]:
     return {name: os.environ[p.api_key_env] for name, p in providers.items() if p.api_key_env is not None}
 
 
-async def _serve(settings: Settings, parts: Parts) -> int:
-    listening = bind(settings.door) if parts.door else None
-    async with service(settings, provider_keys(settings), listening, parts=parts) as running:
-        said = f"listening at {running.url}" if running.url else "probing, without a door"
-        _log.info("%s", said)
-        await asyncio.get_running_loop().create_future()
-    return GOOD
-
-
-def _found(args: argparse.Namespace) -> Path | None:
+def found(args: argparse.Namespace) -> Path | None:
+    """The configuration that a command is to use; None where there is none."""
     try:
         return find(Path(args.config) if args.config else None, os.environ, Path.cwd())
     except OSError as error:
         raise UsageError(f"the working folder can't be read: {error.strerror}; go to another one") from None
 
 
-def _needed(args: argparse.Namespace) -> Path:
-    path = _found(args)
+def needed(args: argparse.Namespace) -> Path:
+    """The same. Raises UsageError where there is none."""
+    path = found(args)
     if path is None:
         raise UsageError(f"there is no {DEFAULT_FILE} here; `firstbyte init` writes one, --config names another")
     return path
 
 
-def _loaded(path: Path) -> Settings:
+def loaded(path: Path) -> Settings:
+    """The settings in a configuration. Raises UsageError, with all that is wrong with it."""
     try:
         return load(path, os.environ)
     except ConfigError as error:
         raise UsageError(f"the configuration can't be used\n{error}") from None
 
 
-def _until_signal(work: Coroutine[object, object, int | None], *, stopped: int = GOOD) -> int:
+def until_signal(work: Coroutine[object, object, int | None], *, stopped: int = GOOD) -> int:
     """Run until the work is done or SIGINT, SIGTERM or SIGHUP ends it; a second one ends it at once.
 
     `stopped` is the exit code after SIGTERM or SIGHUP.
     """
-    try:
-        return until_done(_stoppable(work, stopped))
-    except DoorTakenError as error:
-        raise UsageError(str(error)) from None
+    return until_done(_stoppable(work, stopped))
 
 
 async def _stoppable(work: Coroutine[object, object, int | None], stopped: int) -> int:
@@ -161,9 +127,3 @@ async def _stoppable(work: Coroutine[object, object, int | None], stopped: int) 
         if not caught:
             raise
         return INTERRUPTED if caught[0] == signal.SIGINT else stopped
-
-
-def _start_logging(level: int) -> None:
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for chatty in ("httpx", "httpcore", "apscheduler", "uvicorn"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)

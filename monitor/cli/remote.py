@@ -5,23 +5,15 @@ import contextlib
 import dataclasses
 import getpass
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from breaker import __version__
 from breaker.circuit import OPENS, Cause, plain
 from breaker.client import Door
 from breaker.errors import DoorRefusedError
-from monitor.cli.exits import BAD, GOOD, OutputError, UsageError
-
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-
-
-def version(args: argparse.Namespace) -> int:
-    """Say which version this is."""
-    say(json.dumps({"version": __version__}) if args.json else f"firstbyte {__version__}")
-    return GOOD
+from monitor.cli.exits import BAD, GOOD, UsageError
+from monitor.cli.saying import say
+from monitor.cli.times import seconds
 
 
 def route(args: argparse.Namespace) -> int:
@@ -61,14 +53,6 @@ def release(args: argparse.Namespace) -> int:
     with at_the_door(args) as door:
         _show_target(args, door.release(args.target, who=_who(args), why=args.why))
     return GOOD
-
-
-def seconds(text: str) -> float:
-    """The seconds in `90`, `90s`, `10m`, `2h` or `3d`. Raises UsageError for anything else."""
-    match = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)([smhd]?)", text.strip())
-    if match is None:
-        raise UsageError(f"{text!r} is no length of time; write 90, 10m, 2h or 3d")
-    return float(match[1]) * _UNITS[match[2]]
 
 
 def at_the_door(args: argparse.Namespace) -> Door:
@@ -162,13 +146,3 @@ def _role(role: str) -> str:
 
 def _back(until_s: float | None) -> str:
     return "" if until_s is None else f", for {until_s:.0f} s more"
-
-
-def say(text: str) -> None:
-    """Print a line at once, also into a pipe."""
-    try:
-        print(text, flush=True)  # noqa: T201 # a command line speaks
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"can't write the output: {error.strerror}") from None

@@ -1,7 +1,12 @@
 """Times and lengths of time as the command line says them: in the reader's own zone, which is named once."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from monitor.cli.exits import UsageError
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +52,11 @@ def span(seconds: float) -> str:
     whole, rest = divmod(round(seconds / small), large // small)
     first, second = units.split()
     return f"{whole} {first}" + (f" {rest} {second}" if rest else "")
+
+
+def seconds(text: str) -> float:
+    """The seconds in `90`, `90s`, `10m`, `2h` or `3d`. Raises UsageError for anything else."""
+    match = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)([smhd]?)", text.strip())
+    if match is None:
+        raise UsageError(f"{text!r} is no length of time; write 90, 10m, 2h or 3d")
+    return float(match[1]) * _UNITS[match[2]]

@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.client.test_troubles import ran
+from breaker.client import transport
+from tests.client.serving import answering
+from tests.client.test_troubles import ran, saying
 
 _BOTH = """
 import asyncio, contextlib, sys
@@ -51,12 +53,54 @@ def test_what_an_agent_has_loaded_already_is_used(loaded: str, chosen: str) -> N
     assert said == f"{chosen}\n"
 
 
-def test_loading_the_client_loads_nothing_that_a_step_may_not_need() -> None:
-    late = ("asyncio", "breaker.answer", "breaker.circuit", "breaker.route", "breaker.wire", "breaker.client.running")
+@pytest.mark.parametrize("what", ["breaker.client", "breaker.client.transport"])
+def test_loading_the_client_loads_nothing_that_a_step_may_not_need(what: str) -> None:
+    late = (
+        "asyncio",
+        "breaker.answer",
+        "breaker.attempt",
+        "breaker.circuit",
+        "breaker.route",
+        "breaker.verdict",
+        "breaker.wire",
+        "breaker.client.running",
+    )
     said = ran(
-        "import sys, httpx\nbefore = set(sys.modules)\nimport breaker.client\n"
+        f"import sys, httpx\nbefore = set(sys.modules)\nimport {what}\n"
         f"print([name for name in {late} if name in sys.modules and name not in before])",
         "",
     )
 
     assert said == "[]\n"
+
+
+def test_all_names_of_the_transport_are_there_when_they_are_asked_for() -> None:
+    assert all(isinstance(getattr(transport, name), type) for name in transport.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        transport.Nothing  # type: ignore[attr-defined] # that is what is shown # noqa: B018
+
+
+_FIRST_STEP = """
+import sys, httpx
+from breaker.client import Decision
+from breaker.client.transport import Transport
+from tests.client.serving import decision
+class Guide:
+    def route(self, name=None):
+        return Decision.read(decision(base_url=sys.argv[1] + "/v1", wire="openai-chat", api_key_env=None))
+    def besides(self, tried, name=None):
+        return None
+    def report(self, answer):
+        pass
+with httpx.Client(transport=Transport(guide=Guide())) as client:
+    before = set(sys.modules)
+    came = client.post("http://nowhere.invalid/v1/chat/completions", json={"model": "m", "messages": []})
+    print(came.json()["choices"][0]["message"]["content"])
+    print(sorted(name for name in set(sys.modules) - before if name.startswith("breaker")))
+"""
+
+
+def test_a_transport_that_was_made_has_nothing_to_load_at_its_first_step() -> None:
+    said = {"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}]}
+    with answering(saying("200 OK", said)) as url:
+        assert ran(_FIRST_STEP, url) == "Yes.\n[]\n"

@@ -68,7 +68,7 @@ def _endless_head(line: socket.socket) -> None:
         line.sendall(b"X: y\r\n" * 1000)
 
 
-def _saying(status: str, body: object, *more: str) -> Callable[[socket.socket], None]:
+def saying(status: str, body: object, *more: str) -> Callable[[socket.socket], None]:
     def behave(line: socket.socket) -> None:
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         head = "\r\n".join([f"HTTP/1.1 {status}", f"Content-Length: {len(sent)}", *more, "", ""])
@@ -85,16 +85,16 @@ REPLACED = [
     pytest.param(_dripping, id="a byte now and then"),
     pytest.param(_endless, id="an endless body"),
     pytest.param(_endless_head, id="an endless head"),
-    pytest.param(_saying("200 OK", b"<html>hello</html>"), id="a page"),
-    pytest.param(_saying("200 OK", {"routes": [], "targets": 3, "accepted": None}), id="another service's JSON"),
-    pytest.param(_saying("200 OK", b"[" * 100_000), id="deep JSON"),
-    pytest.param(_saying("200 OK", decision(valid_for_s="soon")), id="a decision of another kind"),
-    pytest.param(_saying("200 OK", b'{"valid_for_s": NaN}'), id="no number"),
-    pytest.param(_saying("304 Not Modified", b""), id="a 304 that was not asked for"),
-    pytest.param(_saying("200 OK", b"x", "Content-Encoding: gzip"), id="broken compression"),
-    pytest.param(_saying("302 Found", b"", "Location: http://127.0.0.1:9/"), id="a redirection"),
-    pytest.param(_saying("502 Bad Gateway", b"bad gateway"), id="a gateway's error"),
-    pytest.param(_saying("404 Not Found", {"detail": "not found"}), id="another service's 404"),
+    pytest.param(saying("200 OK", b"<html>hello</html>"), id="a page"),
+    pytest.param(saying("200 OK", {"routes": [], "targets": 3, "accepted": None}), id="another service's JSON"),
+    pytest.param(saying("200 OK", b"[" * 100_000), id="deep JSON"),
+    pytest.param(saying("200 OK", decision(valid_for_s="soon")), id="a decision of another kind"),
+    pytest.param(saying("200 OK", b'{"valid_for_s": NaN}'), id="no number"),
+    pytest.param(saying("304 Not Modified", b""), id="a 304 that was not asked for"),
+    pytest.param(saying("200 OK", b"x", "Content-Encoding: gzip"), id="broken compression"),
+    pytest.param(saying("302 Found", b"", "Location: http://127.0.0.1:9/"), id="a redirection"),
+    pytest.param(saying("502 Bad Gateway", b"bad gateway"), id="a gateway's error"),
+    pytest.param(saying("404 Not Found", {"detail": "not found"}), id="another service's 404"),
 ]
 
 
@@ -114,7 +114,7 @@ def test_whatever_answers_instead_no_step_fails_or_waits(behave: Callable[[socke
     assert firstbyte.dropped == 20
 
 
-@pytest.mark.parametrize("behave", [_silent, _rubble, _saying("200 OK", {})], ids=["silence", "rubble", "other JSON"])
+@pytest.mark.parametrize("behave", [_silent, _rubble, saying("200 OK", {})], ids=["silence", "rubble", "other JSON"])
 async def test_the_same_holds_in_a_loop(behave: Callable[[socket.socket], None]) -> None:
     with answering(behave) as url:
         async with AsyncFirstbyte(url, fallback=[SPOT]) as firstbyte:

@@ -1,8 +1,8 @@
 """What a step of an agent is made from, the same for callers that block and for those that await."""
 
+import os
 import random
 import time
-import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ class Plan:
             others(wishes.guide, wishes.route, asked.wire, limits.attempts),
             limits,
             began=time.monotonic(),
-            new_id=lambda: uuid.uuid4().hex,
+            new_id=lambda: os.urandom(16).hex(),
             chance=_chance.random,
             hedge_s=hedge_s,
             calm=shared.calm(asked),

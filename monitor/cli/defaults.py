@@ -1,0 +1,6 @@
+"""What commands go by where their words don't say; the help names it."""
+
+# How far back `backtest` looks.
+SINCE = "7d"
+# So many moves besides the newest `why` shows.
+MOVES = 5

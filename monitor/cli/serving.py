@@ -1,0 +1,61 @@
+"""Commands that serve until a signal ends them."""
+
+import argparse
+import asyncio
+import logging
+import os
+from collections.abc import Coroutine
+
+from monitor.cli.demonstration import demonstrate
+from monitor.cli.exits import GOOD, UsageError
+from monitor.cli.local import DEFAULT_FILE, found, loaded, provider_keys, until_signal
+from monitor.cli.saying import say
+from monitor.daemon import Parts, service
+from monitor.guard import guard as run_guard
+from monitor.listening import DoorTakenError, bind
+from monitor.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the service, or its door or its probes alone, until a signal ends it."""
+    path = found(args)
+    if path is None and args.name != "run":
+        raise UsageError(f"`firstbyte {args.name}` needs a configuration; `firstbyte init` writes {DEFAULT_FILE}")
+    _start_logging(logging.WARNING if path is None else logging.INFO)
+    if path is None:
+        return _serving(demonstrate(os.environ))
+    return _serving(_serve(loaded(path), Parts(door=args.name != "monitor", probes=args.name != "serve")))
+
+
+def guard(args: argparse.Namespace) -> int:
+    """Run the local door until a signal ends it."""
+    _start_logging(logging.INFO)
+    # What breaks off is said in a line of our own; the server would call it a fault of the application's.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    path = found(args)
+    routes = () if path is None else loaded(path).routes
+    return _serving(run_guard(args.host, args.port, args.url, routes, say))
+
+
+def _serving(work: Coroutine[object, object, int | None]) -> int:
+    try:
+        return until_signal(work)
+    except DoorTakenError as error:
+        raise UsageError(str(error)) from None
+
+
+async def _serve(settings: Settings, parts: Parts) -> int:
+    listening = bind(settings.door) if parts.door else None
+    async with service(settings, provider_keys(settings), listening, parts=parts) as running:
+        said = f"listening at {running.url}" if running.url else "probing, without a door"
+        _log.info("%s", said)
+        await asyncio.get_running_loop().create_future()
+    return GOOD
+
+
+def _start_logging(level: int) -> None:
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for chatty in ("httpx", "httpcore", "apscheduler", "uvicorn"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
