@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
+
+from breaker.store.options import BadUrlError, read_options
 
 _FORMS = {
     "redis": "redis://host:6379/0",
@@ -35,15 +37,6 @@ class Host(NamedTuple):
 
     def __str__(self) -> str:
         return f"[{self.name}]:{self.port}" if ":" in self.name else f"{self.name}:{self.port}"
-
-
-class BadUrlError(ValueError):
-    """A URL that can't be used: `wrong` goes on after it ("…, and …"), `hint` is the remedy. Neither quotes it."""
-
-    def __init__(self, wrong: str, hint: str) -> None:
-        self.wrong = wrong
-        self.hint = hint
-        super().__init__(f"{wrong}; {hint}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,9 +83,13 @@ class Address:
 
 
 def read(url: str) -> Address | None:
-    """The parts of a URL; None for one that isn't of several servers. Raises BadUrlError."""
+    """The parts of a URL; None for one that isn't of several servers. Raises BadUrlError.
+
+    What stands behind the ? of one server's URL is checked too; the rest of it is redis-py's.
+    """
     kind = url.partition("://")[0]
     if "+" not in kind:
+        read_options(kind, url.partition("#")[0].partition("?")[2])
         return None
     form = _FORMS.get(kind.replace("rediss", "redis"))
     found = _PARTS.fullmatch(url)
@@ -103,8 +100,7 @@ def read(url: str) -> Address | None:
     if "@" in (auth or ""):
         raise BadUrlError("has more than one @", "write user:password@ once, before all hosts; in a password %40")
     service, database = _path(name, path or "", form)
-    options = tuple(parse_qsl(query or "", keep_blank_values=True))
-    _check(Form[name.upper()], options, form)
+    options = read_options(kind, query or "")
     return Address(
         form=Form[name.upper()],
         scheme=scheme,
@@ -141,15 +137,3 @@ def _host(text: str, form: Form, example: str) -> Host:
     if not name or port == 0 or parts.path:
         raise BadUrlError("has a host or a port in it that can't be read", f"write it as {example}")
     return Host(name, port or form.value)
-
-
-def _check(form: Form, options: Iterable[tuple[str, str]], example: str) -> None:
-    for name, _ in options:
-        if name == "db":
-            raise BadUrlError("has a db behind its ?", f"write it as {example}")
-        own = name in (f"{_SENTINEL}username", f"{_SENTINEL}password")
-        if name.startswith(_SENTINEL) and not (own and form is Form.SENTINEL):
-            raise BadUrlError(
-                "has an option of sentinels behind its ? that can't be used",
-                "sentinel_username and sentinel_password go with redis+sentinel://",
-            )

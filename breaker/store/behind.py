@@ -1,8 +1,9 @@
 """The servers behind a store's URL, however many they are."""
 
 from breaker.errors import StoreError
-from breaker.store.address import BadUrlError, Form, read
+from breaker.store.address import Form, read
 from breaker.store.cluster import Cluster
+from breaker.store.options import BadUrlError
 from breaker.store.pool import place_of
 from breaker.store.sentinels import Sentinels
 from breaker.store.servers import Servers, Single

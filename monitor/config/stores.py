@@ -5,7 +5,8 @@ from collections.abc import Callable
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from breaker.errors import CertificatesError, StoreError
-from breaker.store.address import SERVICE, BadUrlError, read
+from breaker.store.address import SERVICE, read
+from breaker.store.options import BadUrlError
 from breaker.store.redis import RedisStore
 from monitor.config.addresses import safe, split
 from monitor.config.check import Branch, Leaf
@@ -105,23 +106,20 @@ def _has_secret(url: str) -> bool:
 def _of_several(text: str) -> str | Unfit:
     if re.search(r"[^\x21-\x7e]", text):
         return Unfit("has blanks or special characters in it", "write it without; a host's name as it is looked up")
-    try:
-        read(text)
-    except BadUrlError as error:
-        return Unfit(error.wrong, error.hint)
     return _with_known_options(text)
 
 
 def _with_known_options(text: str) -> str | Unfit:
-    """The store's address, if what follows its `?` can be used; that is known to the store alone."""
+    """The store's address, if all of it can be used; that is known to the store alone."""
     try:
+        read(text)
         RedisStore.from_url(text)
+    except BadUrlError as error:
+        return Unfit(error.wrong, error.hint)
     except CertificatesError as error:
         return Unfit(f"names certificates that can't be used: {error.why}", "look at its options that begin with ssl_")
     except StoreError:
-        return Unfit(
-            "has an option behind its ? that can't be used (not shown)", "look for a misspelling, or remove it"
-        )
+        return Unfit("can't be used (not shown)", f"write it as {_FORMS}")
     return text
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from breaker.errors import StoreError
-from breaker.store.address import Address, BadUrlError, Form, Host, read
+from breaker.store.address import Address, Form, Host, read
+from breaker.store.options import BadUrlError
 from breaker.store.redis import RedisStore
 
 
@@ -91,7 +92,10 @@ def test_what_is_shown_has_no_secret(url: str, place: str) -> None:
         ("redis+sentinel://a/main/1/hush", "not the number of a database"),
         ("redis+cluster://a/1", "names a database, and a cluster has none but the first"),
         ("redis+cluster://a/hush", "names a database"),
-        ("redis+cluster://a?db=1", "has a db behind its"),
+        (
+            "redis+cluster://a?db=1",
+            "says db behind its ?, which doesn't go with redis+cluster://; name the database behind",
+        ),
         ("redis+cluster://a,,b", "has a host or a port in it that can't be read; write it as redis+cluster://"),
         ("redis+cluster://a:0", "a host or a port"),
         ("redis+cluster://a:hush", "a host or a port"),
@@ -102,7 +106,6 @@ def test_what_is_shown_has_no_secret(url: str, place: str) -> None:
         ("redis+hush://a", "can't be read; write it as redis://host:6379/0, redis+sentinel://"),
         ("unix+cluster:///hush", "can't be read"),
         ("redis+cluster://a?sentinel_password=hush", "sentinel_username and sentinel_password go with redis+sentinel"),
-        ("redis+sentinel://a/main?sentinel_hush=1", "has an option of sentinels"),
         ("redis+sentinel://:hush@a,:hush@b/main", "has more than one @; write user:password@ once, before all hosts"),
         ("redis+cluster://a,u:hush@b,u:hush@c", "has more than one @"),
         ("redis+cluster://u:hu@sh@a", "in a password %40"),
@@ -116,12 +119,4 @@ def test_what_cannot_be_used_is_said_without_quoting_it(url: str, said: str) -> 
 
     assert said in str(error.value)
     assert str(whole.value) == f"the store's URL {error.value}"
-    assert "hush" not in str(error.value)
-
-
-@pytest.mark.parametrize("url", ["redis+cluster://a?hush=1", "redis+sentinel://a/main?retry=hush"])
-def test_an_option_that_nobody_knows_is_refused_without_quoting_it(url: str) -> None:
-    with pytest.raises(StoreError, match="can't be read") as error:
-        RedisStore.from_url(url)
-
     assert "hush" not in str(error.value)
