@@ -12,7 +12,7 @@ pure := --include='breaker/*.py,breaker/attempt/*,breaker/circuit/*,breaker/rout
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
 
-run: environment-run ## Start the service: firstbyte.yaml if it is here, else three simulated providers
+run: environment-run ## Start the service: firstbyte.yaml if it is here, else simulated providers
 	@exec $(bin)/firstbyte run $(ARGS)
 
 test: environment-dev ## Run all tests and see that every branch of the pure files is covered; with ARGS only those

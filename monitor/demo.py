@@ -16,7 +16,7 @@ from monitor.simulator import Behaviour, BehaviourName, Simulator
 # One second stands for this many.
 SPEED = 20.0
 PRIMARY = "aurora/swift-1"
-NAMES = (PRIMARY, "borealis/swift-1", "cirrus/steady-2")
+NAMES = (PRIMARY, "borealis/swift-1", "cirrus/steady-2", "dorado/steady-2")
 # In the providers' own time.
 SLOW = Behaviour(name=BehaviourName.FIRST_BYTE_AFTER, after_s=70.0)
 NOTE = "A demonstration with simulated providers: one second stands for twenty (40 s → 2 s, ten minutes → 30 s)."
@@ -36,13 +36,15 @@ providers:
   aurora: {{base_url: {aurora}, wire: openai-chat, models: {{swift-1: {{}}}}}}
   borealis: {{base_url: {borealis}, wire: openai-chat, models: {{swift-1: {{}}}}}}
   cirrus: {{base_url: {cirrus}, wire: anthropic-messages, models: {{steady-2: {{}}}}}}
+  dorado: {{base_url: {dorado}, wire: anthropic-messages, models: {{steady-2: {{}}}}}}
 routes:
   coder: [aurora/swift-1, borealis/swift-1, cirrus/steady-2]
+  writer: [cirrus/steady-2, dorado/steady-2]
 """
 
 
 def simulator() -> Simulator:
-    """Three providers that are well."""
+    """Providers that are well."""
     return Simulator(NAMES, speed=SPEED, seed=1)
 
 
