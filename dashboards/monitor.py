@@ -50,6 +50,13 @@ _REPLICAS = Row(
             "sum(scrape_samples_scraped)",
             "short",
         ),
+        stat(
+            "Log lines held back, 24 h",
+            "Lines of the log that were held back because too many were alike: something went wrong very often.",
+            "sum(increase(firstbyte_log_lines_held_back_total[1d]))",
+            "short",
+            steps=((None, GREEN), (1, ORANGE)),
+        ),
         timeline(
             "Scraped",
             "Whether each replica could be scraped.",
@@ -125,6 +132,13 @@ _PROCESS = Row(
                 ),
             ),
             "ops",
+        ),
+        bars(
+            "Lines of the log",
+            "By level, those that were held back because too many were alike included.",
+            Query(
+                expr="sum by (level) (increase(firstbyte_log_lines_total[$__rate_interval])) > 0", legend="{{level}}"
+            ),
         ),
         lines(
             "Up for",

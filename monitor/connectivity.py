@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Self
 
+from breaker.logged import CONTROL_SILENT, NETWORK_BACK, NETWORK_DOWN
 from monitor.reaching import Reach
 from monitor.settings import Settings
 from monitor.ways import Proxies, Way, ways_out
@@ -121,6 +122,7 @@ class Connectivity:
             _log.warning(
                 "our own network seems to be down: nothing answers at %s; no circuit moves by itself until it does",
                 _named(way),
+                extra=NETWORK_DOWN(),
             )
             self._spawn(self._until_back())
 
@@ -131,7 +133,11 @@ class Connectivity:
         assert self._since is not None
         self._back_at = time.monotonic()
         lasted_s, self._since = self._back_at - self._since, None
-        _log.warning("our own network is back after %.0f s; circuits move again", lasted_s)
+        _log.warning(
+            "our own network is back after %.0f s; circuits move again",
+            lasted_s,
+            extra=NETWORK_BACK(seconds=round(lasted_s, 1)),
+        )
 
     async def _try(self, control: _Outlook) -> None:
         await control.look()
@@ -141,6 +147,7 @@ class Connectivity:
                 "no control address answers (%s): from the first failure on, our own network counts as down until one"
                 " does",
                 _named(control.way),
+                extra=CONTROL_SILENT(),
             )
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

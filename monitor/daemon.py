@@ -14,6 +14,7 @@ from breaker.api.desk import Desk
 from breaker.api.notices import Notice
 from breaker.circuit import Move
 from breaker.errors import StoreError, StoreGoneError
+from breaker.logged import FAULT, LANE_MISSING, MOVED, STORE_GONE
 from breaker.store.behind import servers_at
 from breaker.store.embedded import EmbeddedStore
 from breaker.store.redis import LIMIT_S, RedisStore
@@ -139,7 +140,7 @@ async def _first_look(board: Switchboard) -> None:
     try:
         await board.refresh()
     except StoreError as error:
-        _log.warning("starting without the store: %s", error)
+        _log.warning("starting without the store: %s", error, extra=STORE_GONE())
 
 
 def _refresh(board: Switchboard, mend: Callable[[], Awaitable[None]] | None) -> Callable[[], Awaitable[None]]:
@@ -199,10 +200,10 @@ async def _forever(once: Callable[[], Awaitable[None]]) -> None:
         except StoreError as error:
             if str(error) != said:  # once for each new trouble, not once a second
                 said = str(error)
-                _log.warning("%s", said)
+                _log.warning("%s", said, extra=STORE_GONE())
             await asyncio.sleep(AGAIN_S)
         except Exception:  # noqa: BLE001 # a fault of ours must not stop the service
-            _log.exception("a round of %s failed; it goes on", once)
+            _log.exception("a round of %s failed; it goes on", once, extra=FAULT())
             await asyncio.sleep(1.0)
 
 
@@ -211,13 +212,14 @@ def _protocol(desk: Desk, access: Access) -> type[asyncio.Protocol] | Literal["a
     try:
         from breaker.api.lane import Lane  # it needs httptools, which not every platform has
     except ImportError:
-        _log.info("without httptools GET /route is answered by the app alone")
+        _log.info("without httptools GET /route is answered by the app alone", extra=LANE_MISSING())
         return "auto"
     return Lane(desk, access).protocol()
 
 
 def _log_move(target: str, move: Move) -> None:
-    _log.info("circuit of %s: %s -> %s: %s", target, move.before, move.after, move.why)
+    about = MOVED(target=target, before=move.before.value, after=move.after.value, cause=move.cause.value)
+    _log.info("circuit of %s: %s -> %s: %s", target, move.before, move.after, move.why, extra=about)
 
 
 __all__: Sequence[str] = ["Ears", "Parts", "Service", "service"]

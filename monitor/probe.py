@@ -12,6 +12,7 @@ from typing import cast
 
 from breaker import __version__
 from breaker.answer import Answer, Ended, Source
+from breaker.logged import PROBE_BROKEN, PROBE_UNFIT
 from breaker.target import Ability
 from breaker.wire import READERS
 from breaker.wire.inflate import ACCEPTED, BrokenEncodingError, Inflater
@@ -163,12 +164,19 @@ class _Attempt:
             return self._broken(error)
 
     def _broken(self, error: Exception) -> Ended:
-        _log.info("the exchange with %s broke: %s", self._target, type(error).__name__)
+        cause = type(error).__name__
+        _log.info(
+            "the exchange with %s broke: %s", self._target, cause, extra=PROBE_BROKEN(target=self._target, cause=cause)
+        )
         return Ended.UNREACHABLE if self._headers_s is None else Ended.RESET
 
     async def _exchange(self, connections: Connections, headers: Mapping[str, str]) -> Ended:
         if not all(value.isascii() and value.isprintable() for value in headers.values()):
-            _log.warning("the key for %s holds a line break or another character that can't be sent", self._target)
+            _log.warning(
+                "the key for %s holds a line break or another character that can't be sent",
+                self._target,
+                extra=PROBE_UNFIT(target=self._target),
+            )
             return Ended.UNREACHABLE
         async with connections.ask(self._plan, self._request, headers, self.moments) as exchange:
             response = exchange.response
@@ -187,7 +195,12 @@ class _Attempt:
             for piece in chain.from_iterable(map(inflater.feed, got.data)):
                 self._size += len(piece)
                 if self._size > MAX_BODY:
-                    _log.warning("the answer of %s is larger than %d bytes and was broken off", self._target, MAX_BODY)
+                    _log.warning(
+                        "the answer of %s is larger than %d bytes and was broken off",
+                        self._target,
+                        MAX_BODY,
+                        extra=PROBE_BROKEN(target=self._target, cause="too_large"),
+                    )
                     return Ended.RESET
                 self._reading.feed(piece, at_s)
                 # A bomb, or a flood of tiny chunks, comes out of one read without a pause.

@@ -1,6 +1,7 @@
 """What a configuration says, ready to run; nothing in here reads a file or the environment."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,30 @@ class Door:
     def __repr__(self) -> str:
         """Without the tokens, so that no log or trace can show them."""
         return f"Door(host={self.host!r}, port={self.port})"
+
+
+class LogForm(StrEnum):
+    """How lines of the log are written."""
+
+    TEXT = "text"  # for people
+    LOGFMT = "logfmt"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """The least that a line must matter to be written; `debug` tells of each probe too."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Logs:
+    """What the service logs, and how."""
+
+    form: LogForm = LogForm.TEXT
+    level: LogLevel = LogLevel.INFO
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,6 +131,7 @@ class Settings:
     data: Path
     phrases: tuple[Phrase, ...] = PHRASES
     control: tuple[Address, ...] = ()
+    logs: Logs = Logs()
     source: Path | None = None
 
     @property

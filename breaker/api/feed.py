@@ -14,6 +14,7 @@ from breaker.api import shaping
 from breaker.api.replies import encoded
 from breaker.circuit import Move
 from breaker.errors import StoreError
+from breaker.logged import MOVE_UNTOLD
 from breaker.switchboard import Switchboard
 
 _log = logging.getLogger(__name__)
@@ -209,7 +210,7 @@ class Feed:
             ledger = await self._board.moves(target, _ALL)
         except StoreError as error:
             if target not in self._late:  # once, not at each try
-                _log.warning("moves of %s are told later: %s", target, error)
+                _log.warning("moves of %s are told later: %s", target, error, extra=MOVE_UNTOLD(target=target))
             self._late.add(target)
             asyncio.get_running_loop().call_later(_AGAIN_S, self._heard, target)
             return

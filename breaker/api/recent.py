@@ -8,6 +8,7 @@ from itertools import islice
 
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError
+from breaker.logged import STORE_GONE
 from breaker.switchboard import LOOK_S, Switchboard
 
 _log = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ class Recent:
             try:
                 self._moves = await self._read()
             except StoreGoneError as error:
-                _log.warning("store gone, showing the moves last known: %s", error)
+                _log.warning("store gone, showing the moves last known: %s", error, extra=STORE_GONE())
         return self._moves
 
     async def _read(self) -> list[tuple[str, Move]]:

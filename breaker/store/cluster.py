@@ -21,6 +21,7 @@ from redis.exceptions import (
 )
 
 from breaker.errors import StoreError, StoreGoneError
+from breaker.logged import STORE_CLOCK, STORE_FOUND
 from breaker.store.address import Address, Host
 from breaker.store.call import TIME, Call
 from breaker.store.finder import LEAST, NOT_FOUND, Finder
@@ -149,7 +150,12 @@ class Cluster:
         apart_s = 0.0 if common is None else abs(self._clocks[host] - common)
         if apart_s > _APART_S and host not in self._told:
             self._told.add(host)
-            _log.warning("the clock of %s is %.1f s apart from others of its cluster; let NTP keep them", host, apart_s)
+            _log.warning(
+                "the clock of %s is %.1f s apart from others of its cluster; let NTP keep them",
+                host,
+                apart_s,
+                extra=STORE_CLOCK(seconds=round(apart_s, 1)),
+            )
 
     def _next(self, steps: Collection[_Step], replies: list[Any], ends: float) -> list[_Step]:
         """Where calls go on to; the others have their replies."""
@@ -205,7 +211,8 @@ class Cluster:
         primaries = tuple(dict.fromkeys(one.host for one in ranges))
         self._why = f"no node of the store at {self.place} has the slot of this key"
         if set(primaries) != set(self._primaries):
-            _log.info("the store at %s is at %s", self.place, ", ".join(map(str, primaries)))
+            at = ", ".join(map(str, primaries))
+            _log.info("the store at %s is at %s", self.place, at, extra=STORE_FOUND(place=self.place))
         self._owners, self._primaries = owners, primaries
         # Those that listen there have to hear of it.
         gone = [host for host in self._lines if host not in primaries]

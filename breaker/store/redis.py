@@ -12,6 +12,7 @@ from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.history import History, Keep
 from breaker.log import Entry, Log
+from breaker.logged import STORE_TROUBLE
 from breaker.store import codec
 from breaker.store.behind import servers_at
 from breaker.store.call import Call, command, time_of
@@ -229,7 +230,7 @@ class RedisStore:
     def _tell_once(self, words: str, *numbers: int) -> None:
         if words not in self._told:
             self._told.add(words)
-            _log.warning(words, *numbers)
+            _log.warning(words, *numbers, extra=STORE_TROUBLE(count=numbers[0]))
 
 
 def _keys(target: str, *names: str) -> list[str]:

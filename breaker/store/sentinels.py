@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from redis.exceptions import RedisError, ResponseError
 
 from breaker.errors import StoreError, StoreGoneError
+from breaker.logged import STORE_FOUND
 from breaker.store.address import Address, Host
 from breaker.store.call import Call
 from breaker.store.finder import LEAST, NOT_FOUND, Finder
@@ -119,7 +120,7 @@ class Sentinels:
             limit_s=self._limit_s,
             like=self._pattern,
         )
-        _log.info("the store at %s is at %s", self.place, master)
+        _log.info("the store at %s is at %s", self.place, master, extra=STORE_FOUND(place=self.place))
         before, self._line = self._line, Line(pool, self._address.place_of(master), self._limit_s)
         self._master = master
         if before is not None:  # those that listen there have to hear of it

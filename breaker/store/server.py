@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from breaker.errors import EmbeddedStoreError
+from breaker.logged import STORE_SERVER
 from breaker.store.lock import Lock
 from breaker.store.machine import command_of
 
@@ -104,7 +105,7 @@ class Server:
                 f"a server that doesn't answer holds {self._data}, and it can't be told which process it is;"
                 " end it, or choose another folder with FIRSTBYTE_DATA"
             )
-        _log.warning("the server of %s doesn't answer; process %d is ended", self._data, process)
+        _log.warning("the server of %s doesn't answer; process %d is ended", self._data, process, extra=STORE_SERVER())
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
         if not await self._ended(_ENDING_S):
@@ -205,7 +206,7 @@ class Server:
                 shutil.rmtree(aside, ignore_errors=True)
                 aside.mkdir(mode=0o700)
                 (self._data / name).rename(aside / name)
-        _log.warning("the store starts empty; what it couldn't read is in %s: %s", aside, said)
+        _log.warning("the store starts empty; what it couldn't read is in %s: %s", aside, said, extra=STORE_SERVER())
 
     def _last_words(self) -> str:
         try:

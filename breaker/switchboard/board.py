@@ -10,6 +10,7 @@ from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError, UnknownNameError
 from breaker.history import NOTHING, History
 from breaker.log import Log
+from breaker.logged import STORE_GONE, STORE_TROUBLE
 from breaker.policy import Policy
 from breaker.route import Decision, Route, Unable, choose
 from breaker.store.contract import Reading, Store
@@ -197,10 +198,10 @@ class Switchboard:
             try:
                 self._snapshot.logs[name] = (await self._mover.look(name)).log
             except StoreGoneError as error:
-                _log.warning("store gone, showing what was last known: %s", error)
+                _log.warning("store gone, showing what was last known: %s", error, extra=STORE_GONE())
                 return
             except StoreError as error:
-                _log.warning("showing what was last known of %s: %s", name, error)
+                _log.warning("showing what was last known of %s: %s", name, error, extra=STORE_TROUBLE(target=name))
 
     async def look_back(self) -> None:
         """Read the last day of all targets, at most once a second; a store that is gone changes nothing."""
@@ -212,7 +213,7 @@ class Switchboard:
             for first in range(0, len(names), _TOGETHER):
                 self._snapshot.histories |= await self._store.histories(names[first : first + _TOGETHER])
         except StoreError as error:
-            _log.warning("showing the last day as far as it is known: %s", error)
+            _log.warning("showing the last day as far as it is known: %s", error, extra=STORE_GONE())
 
     def watch(self, seen: Callable[[str], None]) -> None:
         """Call this with the name of each target whose circuit is another from now on, wherever it moved."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from breaker.answer import Answer
 from breaker.errors import StoreError, StoreGoneError
+from breaker.logged import ANSWERS_LOST, ANSWERS_WAIT, FAULT, Event
 from breaker.store.contract import Weighed
 from breaker.switchboard.listeners import Judged
 from breaker.switchboard.recorder import Recorder
@@ -121,7 +122,11 @@ class Intake:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
         if lost := list(self._order):
-            _log.warning("%d answers are lost, since the store didn't take them in time", len(lost))
+            _log.warning(
+                "%d answers are lost, since the store didn't take them in time",
+                len(lost),
+                extra=ANSWERS_LOST(count=len(lost)),
+            )
             self._order.clear()
             self._lanes.clear()
             self._drop(lost, Dropped.STOPPED)
@@ -148,7 +153,7 @@ class Intake:
             oldest, _ = self._order.popitem(last=False)
             self._lanes[oldest.answer.target].waiting.popleft()
             self._drop([oldest], Dropped.FULL)
-            self._say("%d answers wait for the store, and more come: the oldest are dropped", MAX_WAITING)
+            self._say(ANSWERS_LOST, "%d answers wait for the store, and more come: the oldest are dropped", MAX_WAITING)
 
     async def _send(self, lane: _Lane) -> None:
         """Send what waits of a target, until nothing does."""
@@ -199,16 +204,16 @@ class Intake:
         try:
             judged = await self._recorder.record(batch) if batch else []
         except StoreGoneError as error:
-            self._say("answers wait, since the store can't take them: %s", error)
+            self._say(ANSWERS_WAIT, "answers wait, since the store can't take them: %s", error)
             self._trouble = error.trouble
             for one in batch:
                 one.tried = True
             return False
         except StoreError as error:
-            self._say("answers are dropped, since the store refuses them for good: %s", error)
+            self._say(ANSWERS_LOST, "answers are dropped, since the store refuses them for good: %s", error)
             self._drop(batch, Dropped.REFUSED)
         except Exception:  # noqa: BLE001 # a fault of ours must not stop those that come after
-            _log.exception("%d answers are dropped", len(batch))
+            _log.exception("%d answers are dropped", len(batch), extra=FAULT(count=len(batch)))
             self._drop(batch, Dropped.REFUSED)
         else:
             for one, what in zip(batch, judged, strict=True):
@@ -236,11 +241,11 @@ class Intake:
         if asker is not None and not asker.done():
             asker.set_result(what)
 
-    def _say(self, words: str, *more: object) -> None:
+    def _say(self, event: Event, words: str, *more: object) -> None:
         now = time.monotonic()
         if now - self._said.get(words, float("-inf")) >= _SAY_S:
             self._said[words] = now
-            _log.warning(words, *more)
+            _log.warning(words, *more, extra=event())
 
 
 def _hasten(lane: _Lane) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from breaker.answer import Answer
 from breaker.circuit import Move
+from breaker.logged import FAULT
 from breaker.store.contract import Reading
 from breaker.verdict import Judgement
 
@@ -43,4 +44,4 @@ def tell(listeners: Iterable[Callable[..., None]], *what: object) -> None:
         try:
             listener(*what)
         except Exception:  # noqa: BLE001 # whatever a listener does wrong
-            _log.exception("a listener failed")
+            _log.exception("a listener failed", extra=FAULT())

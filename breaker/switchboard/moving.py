@@ -9,6 +9,7 @@ from dataclasses import replace
 from breaker import circuit as circuits
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
+from breaker.logged import MOVE_UNTOLD, STORE_TROUBLE
 from breaker.policy import Policy
 from breaker.store.contract import Reading, Store
 from breaker.switchboard.listeners import Listeners, tell
@@ -135,7 +136,7 @@ class Mover:
             except StoreGoneError:
                 raise
             except StoreError as error:
-                _log.warning("nobody is told of a move of %s: %s", target, error)
+                _log.warning("nobody is told of a move of %s: %s", target, error, extra=MOVE_UNTOLD(target=target))
                 ledger = []
             self._unsure.popleft()
             for made in (m for m in ledger if replace(m, circuit=replace(m.circuit, epoch=move.circuit.epoch)) == move):
@@ -151,7 +152,7 @@ class Mover:
         except StoreGoneError:
             raise
         except StoreError as error:  # it concerns this target alone
-            _log.warning("the circuit of %s can't be read: %s", name, error)
+            _log.warning("the circuit of %s can't be read: %s", name, error, extra=STORE_TROUBLE(target=name))
             return None
         if move is not None:
             self.announce(name, move)
@@ -182,7 +183,7 @@ class Mover:
         except StoreGoneError:
             raise
         except StoreError as error:  # it concerns this target alone
-            _log.warning("the circuit of %s can't be put back: %s", name, error)
+            _log.warning("the circuit of %s can't be put back: %s", name, error, extra=STORE_TROUBLE(target=name))
             return None
         if made is not None:
             self.announce(name, made)

@@ -11,6 +11,7 @@ from breaker.answer import Answer, Ended, Source
 from breaker.errors import StoreError
 from breaker.history import Keep
 from breaker.log import Entry, Weight, weigh
+from breaker.logged import STORE_TROUBLE
 from breaker.policy import Policy
 from breaker.store.contract import Reading, Store, Weighed
 from breaker.switchboard.listeners import Judged, Listeners, tell
@@ -130,7 +131,9 @@ class Recorder:
         try:
             await self._store.learn(target, usual)
         except StoreError as error:  # a lesson lost is no answer lost
-            _log.warning("what is usual of %s is known here alone: %s", target, error)
+            _log.warning(
+                "what is usual of %s is known here alone: %s", target, error, extra=STORE_TROUBLE(target=target)
+            )
         return replace(reading, log=replace(log, usual=usual))
 
 

@@ -6,6 +6,9 @@ import logging
 import os
 from collections.abc import Coroutine
 
+from breaker import __version__
+from breaker.logged import STARTED
+from monitor import logs
 from monitor.cli.demonstration import demonstrate
 from monitor.cli.exits import GOOD, UsageError
 from monitor.cli.local import DEFAULT_FILE, found, loaded, provider_keys, until_signal
@@ -13,7 +16,7 @@ from monitor.cli.saying import say
 from monitor.daemon import Parts, service
 from monitor.guard import guard as run_guard
 from monitor.listening import DoorTakenError, bind
-from monitor.settings import Settings
+from monitor.settings import LogLevel, Logs, Settings
 
 _log = logging.getLogger(__name__)
 
@@ -23,19 +26,22 @@ def run(args: argparse.Namespace) -> int:
     path = found(args)
     if path is None and args.name != "run":
         raise UsageError(f"`firstbyte {args.name}` needs a configuration; `firstbyte init` writes {DEFAULT_FILE}")
-    _start_logging(logging.WARNING if path is None else logging.INFO)
     if path is None:
+        logs.start(Logs(level=LogLevel.WARNING))
         return _serving(demonstrate(os.environ))
-    return _serving(_serve(loaded(path), Parts(door=args.name != "monitor", probes=args.name != "serve")))
+    settings = loaded(path)
+    logs.start(settings.logs)
+    return _serving(_serve(settings, Parts(door=args.name != "monitor", probes=args.name != "serve")))
 
 
 def guard(args: argparse.Namespace) -> int:
     """Run the local door until a signal ends it."""
-    _start_logging(logging.INFO)
+    path = found(args)
+    settings = None if path is None else loaded(path)
+    logs.start(Logs() if settings is None else settings.logs)
     # What breaks off is said in a line of our own; the server would call it a fault of the application's.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-    path = found(args)
-    routes = () if path is None else loaded(path).routes
+    routes = () if settings is None else settings.routes
     return _serving(run_guard(args.host, args.port, args.url, routes, say))
 
 
@@ -50,12 +56,9 @@ async def _serve(settings: Settings, parts: Parts) -> int:
     listening = bind(settings.door) if parts.door else None
     async with service(settings, provider_keys(settings), listening, parts=parts) as running:
         said = f"listening at {running.url}" if running.url else "probing, without a door"
-        _log.info("%s", said)
+        about = STARTED(
+            version=__version__, url=running.url, targets=len(settings.targets), routes=len(settings.routes)
+        )
+        _log.info("%s", said, extra=about)
         await asyncio.get_running_loop().create_future()
     return GOOD
-
-
-def _start_logging(level: int) -> None:
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for chatty in ("httpx", "httpcore", "apscheduler", "uvicorn"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -21,8 +21,8 @@ __all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load", "phra
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
     """The settings that a file and the environment give together.
 
-    FIRSTBYTE_HOST, FIRSTBYTE_PORT, FIRSTBYTE_STORE and FIRSTBYTE_DATA stand above the file. Raises ConfigError
-    with all faults at once.
+    FIRSTBYTE_HOST, FIRSTBYTE_PORT, FIRSTBYTE_STORE, FIRSTBYTE_LOG and FIRSTBYTE_DATA stand above the file. Raises
+    ConfigError with all faults at once.
     """
     faults = Faults()
     root = check(document.read(path, faults), ROOT, faults)

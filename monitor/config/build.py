@@ -15,7 +15,7 @@ from monitor.config.phrases import known_phrases
 from monitor.config.routes import routes
 from monitor.config.stores import composed, store_url
 from monitor.config.variables import secret
-from monitor.settings import Address, Budget, Door, Price, ProbeShape, Settings, TargetPlan
+from monitor.settings import Address, Budget, Door, LogForm, LogLevel, Logs, Price, ProbeShape, Settings, TargetPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ def build(root: Branch, ground: Ground, *, data: Path, source: Path) -> Settings
         data=data,
         phrases=phrases,
         control=_control(root),
+        logs=_logs(root.branch("log"), ground),
         source=source,
     )
 
@@ -83,6 +84,13 @@ def _door(section: Branch, ground: Ground) -> Door:
 
 def _control(root: Branch) -> tuple[Address, ...]:
     return tuple(leaf.value for name, row in root.rows() if name == "control" for leaf in row.leaves)
+
+
+def _logs(section: Branch, ground: Ground) -> Logs:
+    form, level = ground.overrides.log or section.leaf("form"), section.leaf("level")
+    return Logs(
+        form=LogForm(form.value) if form else Logs().form, level=LogLevel(level.value) if level else Logs().level
+    )
 
 
 def _store_url(root: Branch, ground: Ground) -> str | None:

@@ -21,6 +21,7 @@ class Overrides:
     host: Leaf | None = None
     port: Leaf | None = None
     store: Leaf | None = None
+    log: Leaf | None = None
 
 
 def overrides(environ: Mapping[str, str], faults: Faults) -> Overrides:
@@ -29,6 +30,7 @@ def overrides(environ: Mapping[str, str], faults: Faults) -> Overrides:
         host=_value("FIRSTBYTE_HOST", environ, faults),
         port=_value("FIRSTBYTE_PORT", environ, faults),
         store=_value("FIRSTBYTE_STORE", environ, faults),
+        log=_value("FIRSTBYTE_LOG", environ, faults),
     )
 
 

@@ -14,7 +14,7 @@ from monitor.config.phrases import MAX_TAIL, TAIL, phrase
 from monitor.config.shapes import Either, Key, Listing, Named, Section
 from monitor.config.stores import open_store_url, server, service, store_url, user
 from monitor.config.variables import variable
-from monitor.settings import Door, ProbeShape
+from monitor.settings import Door, LogForm, LogLevel, Logs, ProbeShape
 
 
 def _target(name: str) -> str | Unfit:
@@ -161,6 +161,26 @@ DOOR = Section(
     ),
 )
 
+LOG_FORM = one_of("a form", tuple(LogForm))
+
+LOG = Section(
+    name="log",
+    keys=(
+        Key(
+            name="form",
+            holds=LOG_FORM,
+            line="`text` for people, `logfmt` or `json` for programs: one line an event",
+            default=_default(Logs, "form"),
+        ),
+        Key(
+            name="level",
+            holds=one_of("a level", tuple(LogLevel)),
+            line="`debug` tells of each probe too, `warning` only of what is wrong",
+            default=_default(Logs, "level"),
+        ),
+    ),
+)
+
 _OWN_POLICY = "numbers that differ here; the nearest wins"
 
 _ABILITIES = ", ".join(f"`{ability}`" for ability in Ability)
@@ -293,6 +313,7 @@ ROOT = Section(
             line="instead of `store`: the variable that holds the address, where a password is in it",
         ),
         Key(name="door", holds=DOOR, line="where the service listens and who may tell it something"),
+        Key(name="log", holds=LOG, line="how the service's log is written"),
         Key(name="policy", holds=POLICY, line="when circuits open and close"),
         Key(name="probe", holds=PROBE, line="what probes ask"),
         Key(
@@ -337,6 +358,7 @@ ENVIRONMENT = Section(
             holds=text("a store's address", store_url),
             line="stands above `store` and `store_env`; a password may be in it",
         ),
+        Key(name="FIRSTBYTE_LOG", holds=LOG_FORM, line="stands above `log: form`"),
         Key(
             name="FIRSTBYTE_DATA",
             holds=text("a folder", str),

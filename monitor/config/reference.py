@@ -8,6 +8,7 @@ from monitor.config.keys import (
     BUDGET,
     DOOR,
     ENVIRONMENT,
+    LOG,
     MODEL,
     PHRASE,
     POLICY,
@@ -21,7 +22,7 @@ from monitor.config.keys import (
 from monitor.config.kinds import Kind
 from monitor.config.shapes import Either, Key, Listing, Named, Section
 
-_SECTIONS = (ROOT, STORE, DOOR, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
+_SECTIONS = (ROOT, STORE, DOOR, LOG, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
 _PLACE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAGE = Path("docs/configuration.md")
 

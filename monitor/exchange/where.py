@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import httpx
 
+from breaker.logged import PROBE_UNFIT
 from monitor.exchange.errors import ExchangeError, ProxyError
 
 _log = logging.getLogger(__name__)
@@ -66,7 +67,9 @@ def proxy_of(url: str) -> Proxy:
     try:
         parts = _parse(url)
     except ExchangeError:
-        _log.warning("the environment's proxy is none that probes can use: only http:// and https:// are")
+        _log.warning(
+            "the environment's proxy is none that probes can use: only http:// and https:// are", extra=PROBE_UNFIT()
+        )
         raise ProxyError("not a proxy for HTTP") from None
     origin = _origin(parts)
     said = f"{parts.username}:{parts.password}"

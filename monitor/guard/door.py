@@ -15,6 +15,7 @@ from breaker.client.transport import AnswerError, AsyncTransport, Limits
 from breaker.client.transport.guide import place_of
 from breaker.client.transport.sending import is_sendable, side_request
 from breaker.errors import DoorError, DoorRefusedError
+from breaker.logged import STREAM_BROKEN
 from monitor.guard.address import read_address
 
 _log = logging.getLogger(__name__)
@@ -126,7 +127,8 @@ async def _stream(response: Any, send: Send) -> None:
         async for data in response.stream:
             await send({"type": "http.response.body", "body": data, "more_body": True})
     except (AnswerError, *_BREAKS) as error:
-        _log.info("a stream was broken off: %s", error if isinstance(error, AnswerError) else type(error).__name__)
+        why = error if isinstance(error, AnswerError) else type(error).__name__
+        _log.info("a stream was broken off: %s", why, extra=STREAM_BROKEN())
     else:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -10,6 +10,7 @@ from breaker.api.given import Given
 from breaker.circuit import State
 from breaker.switchboard import MAX_WAITING, Queue, Standing, Switchboard
 from monitor.lag import LoopLag
+from monitor.logs.flood import LEVELS, LINES, Lines
 from monitor.metrics import names
 
 Family = GaugeMetricFamily | CounterMetricFamily
@@ -39,7 +40,7 @@ class Live(Collector):
             names.SELF_SUSPECT,
             names.LOOP_LAG,
         )
-        counters = (names.ROUTE_REQUESTS, names.ROUTE_STALE, names.DROPPED)
+        counters = (names.ROUTE_REQUESTS, names.ROUTE_STALE, names.DROPPED, names.LOG_LINES, names.LOG_HELD_BACK)
         return [*(one.gauge_family() for one in gauges), *(one.counter_family() for one in counters)]
 
     def collect(self) -> Iterable[Family]:
@@ -54,6 +55,7 @@ class Live(Collector):
             yield family
         if self.given is not None:
             yield from _given(self.given)
+        yield from _lines(LINES)
 
 
 def _circuits(standings: Sequence[Standing]) -> Iterable[Family]:
@@ -116,3 +118,11 @@ def _queue(queue: Queue) -> Iterable[Family]:
     for cause, times in queue.dropped.items():
         dropped.add_metric([cause.value], times)
     yield dropped
+
+
+def _lines(lines: Lines) -> Iterable[Family]:
+    written, held_back = names.LOG_LINES.counter_family(), names.LOG_HELD_BACK.counter_family()
+    for level in LEVELS:
+        written.add_metric([level], lines.by_level[level])
+    held_back.add_metric([], lines.held_back)
+    yield from (written, held_back)

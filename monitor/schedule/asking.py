@@ -1,6 +1,7 @@
 """Sends one probe with all that belongs to it: key, connection, place in the crowd, report, payment."""
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from breaker.answer import Answer
+from breaker.logged import PROBE_ENDED
 from breaker.switchboard import Switchboard
+from breaker.verdict import judge
 from monitor.connections import Connections
 from monitor.lag import LoopLag
 from monitor.metrics import Metrics
@@ -16,6 +19,8 @@ from monitor.probe import probe
 from monitor.schedule.crowd import Crowd
 from monitor.schedule.till import Till
 from monitor.settings import TargetPlan
+
+_log = logging.getLogger(__name__)
 
 # Names are looked up in threads, of which asyncio has six on two cores: six names that nobody answers for would make
 # every other target unreachable. Threads are made when they are needed.
@@ -78,6 +83,7 @@ class Asker:
             place.leave()
             self._metrics.stopped()
         self._metrics.probed(answer)
+        _tell(answer)
         await board.report(answer)
         await self._till.pay(answer, plan)
 
@@ -92,3 +98,21 @@ class Asker:
             connections=self._connections,
             timed=partial(self._metrics.phases, plan.name),
         )
+
+
+def _tell(answer: Answer) -> None:
+    if _log.isEnabledFor(logging.DEBUG):
+        judgement = judge(answer)
+        about = PROBE_ENDED(
+            target=answer.target,
+            probe_id=answer.id,
+            verdict=judgement.verdict.value,
+            first_byte_s=_rounded(answer.first_byte_s),
+            headers_s=_rounded(answer.headers_s),
+            seconds=_rounded(answer.seconds),
+        )
+        _log.debug("probe of %s: %s after %.2f s", answer.target, judgement.verdict, answer.seconds, extra=about)
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)

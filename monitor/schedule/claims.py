@@ -7,6 +7,7 @@ import secrets
 from typing import Protocol
 
 from breaker.errors import StoreError
+from breaker.logged import CLAIMS_MISSING
 from breaker.policy import Policy
 from breaker.store.claim import Grant, Wish
 
@@ -107,5 +108,6 @@ class Claims:
                     "probes begin without a claim, since the store can't give one, and other processes on it probe"
                     " as well: %s",
                     error,
+                    extra=CLAIMS_MISSING(),
                 )
         return Claim(self._store, target, holder, lease_s, wish, shared=shared)

@@ -4,6 +4,7 @@ import logging
 
 from breaker.answer import Part, Source
 from breaker.api.notices import Level, Notice
+from breaker.logged import PROBE_UNFIT
 from breaker.switchboard import Judged
 from breaker.verdict import Blame
 
@@ -30,7 +31,7 @@ class Misfits:
             " look at the model's name and at its probe's prompt_tokens and max_tokens"
         )
         if not known:
-            _log.warning("%s", told)
+            _log.warning("%s", told, extra=PROBE_UNFIT(target=answer.target))
 
     def notices(self) -> list[Notice]:
         """One sentence for each misfit."""

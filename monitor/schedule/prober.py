@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from breaker.api.notices import Notice
 from breaker.errors import StoreError
+from breaker.logged import FAULT, STORE_CLOCK, TURNS_MISSED
 from breaker.store.claim import Need, Wish
 from breaker.store.contract import Reading
 from breaker.switchboard import Judged, Switchboard
@@ -154,7 +155,11 @@ class Prober:
         self._metrics.skipped(cause)
         if time.monotonic() - self._said_at >= SAY_S:
             self._said_at = time.monotonic()
-            _log.warning("turns were left out (%s): this process is too busy to probe in time", cause.value)
+            _log.warning(
+                "turns were left out (%s): this process is too busy to probe in time",
+                cause.value,
+                extra=TURNS_MISSED(cause=cause.value),
+            )
 
     # Besides the turns
 
@@ -175,7 +180,7 @@ class Prober:
     def _start_due(self) -> float:
         """Start what is due besides the turns; gives the seconds until the next look."""
         if self._timetable is not None and self._timetable.check_clock():
-            _log.warning("the store's clock or this machine's was set; the turns follow it")
+            _log.warning("the store's clock or this machine's was set; the turns follow it", extra=STORE_CLOCK())
         next_s = LOOK_S
         for seat in self._seats.values():
             now = self._now(seat)
@@ -271,7 +276,7 @@ class Prober:
     def _crash(self, what: str, error: BaseException) -> None:
         """Count and log a fault of ours: where it happened, not what it says, which may be the key or the prompt."""
         self._metrics.crashed()
-        _log.error("%s failed by a fault of ours: %s", what, "; ".join(_places(error)))
+        _log.error("%s failed by a fault of ours: %s", what, "; ".join(_places(error)), extra=FAULT())
 
 
 def _places(error: BaseException) -> Iterable[str]:

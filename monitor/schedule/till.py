@@ -9,6 +9,7 @@ from breaker.answer import Answer
 from breaker.api.notices import Level as Weight
 from breaker.api.notices import Notice
 from breaker.errors import StoreGoneError
+from breaker.logged import BUDGET
 from monitor.budget import SLOWED, Cost, Level, Purse, cost, day_of
 from monitor.metrics import Metrics
 from monitor.settings import TargetPlan
@@ -47,7 +48,7 @@ class Till:
         reached = purse.note(day, tokens, usd)
         self._metrics.spent(plan.name, paid, purse.share(day))
         if reached is not None:
-            _log.warning("%s", _told(provider, purse, day))
+            _log.warning("%s", _told(provider, purse, day), extra=BUDGET(provider=provider))
 
     def notices(self) -> list[Notice]:
         """One sentence for each budget that is nearly or fully spent today."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from breaker.circuit import Cause, State
 from breaker.route import Role
 from breaker.verdict import Verdict
+from monitor.logs.flood import LEVELS
 from monitor.metrics import Skip, names
 from monitor.phases import Phase
 
@@ -24,6 +25,7 @@ CLOSED: dict[str, set[str]] = {
     "cause": {*Cause, *Skip},
     "role": {*Role},
     "phase": {*Phase},
+    "level": {*LEVELS},
     "token_type": {"prompt", "completion"},
     "le": {f"{bound:.1f}" for bound in names.ANSWER_S},
 }
