@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import json
 import re
-import resource
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -12,13 +11,22 @@ from typing import cast
 
 import uvloop
 
-from benchmarks._reports_servers import PATH, name_of
+PATH = "/reports"
+
+
+def name_of(target: int) -> str:
+    """The name of a target."""
+    return f"provider/model-{target:02}"
 
 
 @dataclass(frozen=True)
 class Load:
-    """What came of it: requests in so many seconds, how long each took, and the share of that which the load worked."""
+    """What came of it: requests in so many seconds, how long each took, and the share of that which the load worked.
 
+    `began` is the monotonic moment of the first.
+    """
+
+    began: float
     requests: int
     seconds: float
     p50_s: float
@@ -81,8 +89,8 @@ class _Reporter(asyncio.Protocol):
             return
         assert head.startswith(b"HTTP/1.1 202"), self._heard[:1000]
         self._heard = b""
-        self._took.append(time.perf_counter() - self._asked)
-        if time.perf_counter() < self._ends:
+        self._took.append(time.monotonic() - self._asked)
+        if time.monotonic() < self._ends:
             self._ask()
         else:
             self.done.set()
@@ -92,14 +100,14 @@ class _Reporter(asyncio.Protocol):
 
     def _ask(self) -> None:
         body = self._reports.body()
-        self._asked = time.perf_counter()
+        self._asked = time.monotonic()
         self.transport.write(f"{self._head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
 
 
 async def _load(port: int, size: int, targets: int, bad_every: int, connections: int, seconds: float) -> None:
     """Prints what came of it, as JSON."""
     took: list[float] = []
-    loop, began = asyncio.get_running_loop(), time.perf_counter()
+    loop, began, worked = asyncio.get_running_loop(), time.monotonic(), time.process_time()
     reports, reporters = Reports(size, targets, bad_every), []
     for _ in range(connections):
         _, one = await loop.create_connection(
@@ -109,10 +117,10 @@ async def _load(port: int, size: int, targets: int, bad_every: int, connections:
     for one in reporters:
         await one.done.wait()
         one.transport.close()
-    spent, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
+    spent = time.monotonic() - began
     took.sort()
-    work = (used.ru_utime + used.ru_stime) / spent
-    made = Load(len(took), spent, took[len(took) // 2], took[len(took) * 99 // 100], work)
+    work = (time.process_time() - worked) / spent
+    made = Load(began, len(took), spent, took[len(took) // 2], took[len(took) * 99 // 100], work)
     print(json.dumps(asdict(made)))
 
 

@@ -14,6 +14,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from benchmarks._machine import pin
+from benchmarks._reports_load import PATH, name_of
 from benchmarks._route_servers import Serving, started
 from breaker.policy import Policy
 from breaker.route import Route
@@ -23,7 +24,6 @@ from monitor.listening import bind
 from monitor.loop import until_done
 from monitor.settings import Door, Settings, TargetPlan
 
-PATH = "/reports"
 TARGETS = 50
 
 
@@ -39,11 +39,6 @@ def bare(cores: set[int]) -> Iterator[Serving]:
     """A FastAPI route that reads a body and says as much as Firstbyte does of one report."""
     with _python(cores, "bare", "") as serving:
         yield serving
-
-
-def name_of(target: int) -> str:
-    """The name of a target."""
-    return f"provider/model-{target:02}"
 
 
 @contextlib.contextmanager

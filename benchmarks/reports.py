@@ -72,10 +72,10 @@ class Rate:
 
 def into_the_store(place: Place, load: Sequence[object]) -> Rate:
     """Report for a while, and wait until all of it is in the store."""
-    before, here, there, began = place.counted(), place.ours.cpu_s(), cpu_s(place.store), time.monotonic()
+    before, here, there = place.counted(), place.ours.cpu_s(), cpu_s(place.store)
     made = report(place.ours, *load)
     place.settle()
-    took, counted = time.monotonic() - began, place.counted() - before
+    took, counted = time.monotonic() - made.began, place.counted() - before
     here, there = place.ours.cpu_s() - here, cpu_s(place.store) - there
     return Rate(counted / took, here / counted * 1e6, there / counted * 1e6, made)
 
