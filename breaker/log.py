@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 from breaker.answer import Answer, Fault, Source
 from breaker.policy import Policy
@@ -24,6 +25,25 @@ class Weight(Enum):
     def bad(self) -> bool:
         """Slow, failed and refused ones stand in one row."""
         return self in (Weight.SLOW, Weight.FAILED, Weight.REFUSED)
+
+
+class Told(Protocol):
+    """An answer and what it was."""
+
+    @property
+    def answer(self) -> Answer:
+        """The answer."""
+        ...
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it was."""
+        ...
+
+    @property
+    def blame(self) -> Blame:
+        """The verdict's class."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,7 +122,7 @@ _GOOD, _SLOW, _REFUSED, _THROTTLED, _NOTHING = (
 )
 
 
-def weigh(entry: Entry, policy: Policy) -> Weight:
+def weigh(entry: Told, policy: Policy) -> Weight:
     """What an entry means to the circuit: nothing that the caller did wrong counts, and nothing that we did."""
     answer = entry.answer
     if answer.suspect_timing or answer.self_suspect:
@@ -115,7 +135,7 @@ def weigh(entry: Entry, policy: Policy) -> Weight:
     return _GOOD if entry.blame is _OK else _NOTHING
 
 
-def _weigh_failure(entry: Entry, policy: Policy) -> Weight:
+def _weigh_failure(entry: Told, policy: Policy) -> Weight:
     said = failure(entry)
     if said is Verdict.RATE_LIMITED:
         return Weight.THROTTLED
@@ -126,7 +146,7 @@ def _weigh_failure(entry: Entry, policy: Policy) -> Weight:
     return Weight.FAILED if asked_by_agent and not policy.probing else Weight.REFUSED
 
 
-def failure(entry: Entry) -> Verdict:
+def failure(entry: Told) -> Verdict:
     """What an entry was, where its provider said so also inside a 200."""
     if entry.verdict is Verdict.ERROR_EVENT and entry.answer.fault in _IN_BAND:
         return _IN_BAND[entry.answer.fault]
@@ -145,10 +165,9 @@ def stands(entry: Entry, weight: Weight) -> bool:
     return weight is not _NOTHING and weight is not _THROTTLED
 
 
-def asks(entry: Entry, policy: Policy) -> bool:
-    """Whether an entry asks for a probe that confirms it."""
-    weight = weigh(entry, policy)
-    return weight.bad or (weight is Weight.THROTTLED and entry.answer.source is Source.REPORT)
+def asks(answer: Answer, weight: Weight) -> bool:
+    """Whether an answer of this weight asks for a probe that confirms it."""
+    return weight is not _GOOD and (weight.bad or (weight is _THROTTLED and answer.source is Source.REPORT))
 
 
 def telling(entries: Iterable[Entry], policy: Policy, since: float) -> list[Entry]:

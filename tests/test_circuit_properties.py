@@ -102,6 +102,19 @@ class CircuitMachine(RuleBasedStateMachine):
         for i in range(bad + good_ones):
             self.answer(kind="failed" if i % 2 < 1 and i // 2 < bad else "good", probe=False, age_s=1.0, after_s=0.1)
 
+    @precondition(lambda self: self.circuit.open_until is None)
+    @rule(kinds=st.lists(st.sampled_from(["good", "good", "failed", "slow", "silent"]), max_size=20))
+    def reports_that_it_withstands(self, kinds: list[str]) -> None:
+        """As many bad ones as it is said to withstand, and good ones between them, leave it as it is."""
+        for _ in range(10):
+            self.answer(kind="good", probe=False, age_s=1.0, after_s=1.0)
+        before, bad = self.circuit, sum(kind != "good" for kind in kinds)
+        withstood = circuits.withstands(self.circuit, self.log, self.policy, self.now, bad)
+        event(f"withstood: {withstood}")
+        for kind in kinds:
+            self.answer(kind=kind, probe=False, age_s=45.0 if kind == "silent" else 1.0, after_s=0.0)
+        assert self.circuit == before or not withstood
+
     @rule(kind=st.sampled_from(["sluggish", "sluggish", "good"]), count=st.integers(4, 12))
     def probes_of_one_kind(self, kind: str, count: int) -> None:
         """A slump comes, or goes."""

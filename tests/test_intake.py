@@ -17,7 +17,8 @@ from breaker.policy import Policy
 from breaker.store.contract import Reading, Weighed
 from breaker.store.redis import RedisStore
 from breaker.switchboard import MAX_WAITING, Dropped, Judged, Listeners, Switchboard, intake, newest
-from breaker.switchboard.intake import AGAIN_S, BATCH
+from breaker.switchboard.intake import AGAIN_S
+from breaker.switchboard.recorder import BATCH
 from breaker.verdict import Verdict
 from tests.boards import Heard
 from tests.fixtures import PATIENT_S, _worker_server, folder, server, store, store_url
@@ -391,3 +392,35 @@ async def test_reports_of_an_open_circuit_go_in_whole_batches_and_move_nothing(s
 
     assert {len(judged.reading.counted) for judged in heard.judged[2:]} == {BATCH}
     assert len(heard.moved) == 1
+
+
+async def test_bad_reports_among_so_many_good_ones_that_none_opens_it_go_in_whole_batches(store: RedisStore) -> None:
+    heard = Heard()
+    board = board_over(store, heard=heard)
+    await board.refresh()
+    for i in range(3 * BATCH):
+        board.take_in(good(str(i), target=FIRST.name, seconds=0.0))
+    await drained(board)
+
+    for i in range(BATCH):
+        board.take_in((failed if i % 10 else good)(f"later-{i}", target=FIRST.name, seconds=0.0))
+    await drained(board)
+
+    assert {len(judged.reading.counted) for judged in heard.judged} == {BATCH}
+    assert heard.moved == []
+
+
+async def test_bad_reports_that_become_too_many_open_the_circuit_at_the_very_one(store: RedisStore) -> None:
+    heard = Heard()
+    board = board_over(store, heard=heard)
+    await board.refresh()
+    for i in range(20):
+        board.take_in(good(f"good-{i}", target=FIRST.name, seconds=0.0))
+    await drained(board)
+
+    for i in range(60):
+        board.take_in(failed(f"bad-{i}", target=FIRST.name, seconds=0.0))
+    await drained(board)
+
+    ((_, move),) = heard.moved
+    assert (move.cause, move.why[:19]) == (Cause.ERROR_RATE, "20 of 40 answers wi")

@@ -1,6 +1,7 @@
 """The loop that the service runs on."""
 
 import asyncio
+import gc
 import resource
 
 import pytest
@@ -16,6 +17,16 @@ def test_the_service_runs_on_uvloop_with_all_the_connections_that_may_be_had() -
     assert isinstance(until_done(work()), uvloop.Loop)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert soft == hard
+
+
+def test_garbage_is_collected_less_often_while_it_runs() -> None:
+    async def work() -> tuple[int, ...]:
+        return gc.get_threshold()
+
+    before = gc.get_threshold()
+
+    assert until_done(work())[0] > before[0]
+    assert gc.get_threshold() == before
 
 
 def test_what_the_work_raises_comes_through() -> None:

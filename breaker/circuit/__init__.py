@@ -15,6 +15,7 @@ from breaker.circuit.clock import CLOCK_SLACK_S, restored
 from breaker.circuit.due import due, next_due
 from breaker.circuit.learning import learnt
 from breaker.circuit.moving import closed_at, state, until
+from breaker.circuit.withstanding import withstands
 from breaker.circuit.words import OPENS, Cause, Circuit, Held, Measure, Move, State
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "restored",
     "state",
     "until",
+    "withstands",
 ]

@@ -5,6 +5,7 @@ from breaker.circuit.opened import opened
 from breaker.circuit.seen import Seen
 from breaker.circuit.words import Cause, Measure, Move
 from breaker.log import Entry, weigh
+from breaker.policy import Policy
 
 
 def at_a_rate(seen: Seen) -> Move | None:
@@ -19,10 +20,12 @@ def _rate_of_all(seen: Seen) -> Move | None:
     policy = seen.policy
     since = seen.now - policy.rate_window_s
     probes = [entry for entry in seen.probes if entry.at >= since]
-    named = [e for e in (*seen.reports, *probes) if e.at >= since and weigh(e, policy).bad]
     bad, told_of = seen.counted
     told_of += len(probes)
     bad += sum(weigh(entry, policy).bad for entry in probes)
+    if not _too_many(bad, told_of, policy):
+        return None  # before any is named, which takes longer than all the rest
+    named = [e for e in (*seen.reports, *probes) if e.at >= since and weigh(e, policy).bad]
     return _by_rate(seen, bad, told_of, f"{told_of} answers within {policy.rate_window_s:g} s", named)
 
 
@@ -32,13 +35,17 @@ def _rate_of_probes(seen: Seen) -> Move | None:
     since = seen.now - policy.rate_answers * policy.interval_s
     probes = [entry for entry in seen.probes[-policy.rate_answers :] if entry.at >= since]
     bad = [entry for entry in probes if weigh(entry, policy).bad]
+    if not _too_many(len(bad), len(probes), policy):
+        return None
     return _by_rate(seen, len(bad), len(probes), f"the last {len(probes)} probes", bad)
 
 
-def _by_rate(seen: Seen, bad: int, told_of: int, which: str, named: list[Entry]) -> Move | None:
+def _too_many(bad: int, told_of: int, policy: Policy) -> bool:
+    return told_of >= policy.rate_answers and bad / told_of >= policy.rate_share
+
+
+def _by_rate(seen: Seen, bad: int, told_of: int, which: str, named: list[Entry]) -> Move:
     policy = seen.policy
-    if told_of < policy.rate_answers or bad / told_of < policy.rate_share:
-        return None
     newest = sorted(named, key=lambda entry: entry.at)[-told.NAMED :]
     why = f"{bad} of {which} {'was' if bad == 1 else 'were'} bad, the newest: {told.each(newest)}"
     measures = (

@@ -96,7 +96,8 @@ def kind(answer: Answer, weight: Weight) -> str:
 def write_weighed(weighed: Weighed, waited_s: float) -> str:
     """The line that tells the script of an answer which has waited for so long."""
     answer, judgement = weighed.answer, weighed.judgement
-    began_ago_s, counted_ago_s = answer.began_ago_s, max(0.0, answer.began_ago_s - answer.seconds)
+    began_ago_s = answer.began_ago_s
+    counted_ago_s = max(0.0, began_ago_s - answer.seconds)
     times = f"{(began_ago_s + waited_s) * 1e6:.0f} {(counted_ago_s + waited_s) * 1e6:.0f}"
     rank = _RANK[weighed.weight]
     members = f'"verdict":"{judgement.verdict}","blame":"{judgement.blame}","answer":{_json(answer.facts())}}}'

@@ -10,7 +10,7 @@ from breaker.circuit import Circuit, Move
 from breaker.history import History, Keep
 from breaker.log import Log, Weight
 from breaker.usual import Usual
-from breaker.verdict import Judgement
+from breaker.verdict import Blame, Judgement, Verdict
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -23,9 +23,19 @@ class Weighed:
 
     answer: Answer
     judgement: Judgement
-    weight: Weight
     since: float
+    weight: Weight = Weight.NOTHING
     tried: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it was."""
+        return self.judgement.verdict
+
+    @property
+    def blame(self) -> Blame:
+        """The verdict's class."""
+        return self.judgement.blame
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

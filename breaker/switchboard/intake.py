@@ -1,7 +1,6 @@
 """The queue between those who hand answers in and the store: bounded, never waited for, in order for each target."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections import OrderedDict, deque
@@ -14,19 +13,16 @@ from breaker.errors import StoreError, StoreGoneError
 from breaker.logged import ANSWERS_LOST, ANSWERS_WAIT, FAULT, Event
 from breaker.store.contract import Weighed
 from breaker.switchboard.listeners import Judged
-from breaker.switchboard.recorder import Recorder
+from breaker.switchboard.recorder import BATCH, Recorder
 from breaker.verdict import Judgement
 
 _log = logging.getLogger(__name__)
 
 # Answers that wait for the store; about 0.7 KB each.
 MAX_WAITING = 50_000
-# Answers in one call of the store, which keeps others waiting for a millisecond meanwhile; fewer after a call that it
-# didn't answer in time.
-BATCH = 100
-# After such a call, before the next; twice as long each time, up to the second of these.
+# After a call that the store didn't answer in time, before the next; each time twice as long, up to the second one.
 AGAIN_S = (0.05, 0.5)
-# A good report waits so long after the last batch for others to go with; whatever may move a circuit goes at once.
+# A report waits so long at most after the last batch for others to go with; whatever may move a circuit goes at once.
 LINGER_S = 0.02
 # One trouble is logged at most this often.
 _SAY_S = 60.0
@@ -82,6 +78,7 @@ class Intake:
         self._lanes: dict[str, _Lane] = {}  # the same, by target
         self._under_way = 0
         self._askers: dict[Weighed, asyncio.Future[Judged | None]] = {}
+        self._departure: asyncio.TimerHandle | None = None  # of those that linger
         self._trouble = ""  # why those rest
         self._said: dict[str, float] = {}
         self._dropped = dict.fromkeys(Dropped, 0)
@@ -138,14 +135,17 @@ class Intake:
 
     def _enter(self, weighed: Weighed) -> _Lane:
         target = weighed.answer.target
-        lane = self._lanes.setdefault(target, _Lane())
+        lane = self._lanes.get(target)
+        if lane is None:
+            lane = self._lanes[target] = _Lane()
         lane.waiting.append(weighed)
         self._order[weighed] = None
-        self._keep_the_newest()
+        if len(self._order) > MAX_WAITING:
+            self._keep_the_newest()
         if lane.sending is None:
             lane.sending = asyncio.create_task(self._send(lane), name=f"sending answers of {target}")
-        elif len(lane.waiting) >= BATCH or self._recorder.may_move(weighed):
-            _hasten(lane)
+        elif lane.hurry is not None and (len(lane.waiting) >= BATCH or self._recorder.may_move(weighed)):
+            lane.hurry.set()
         return lane
 
     def _keep_the_newest(self) -> None:
@@ -173,16 +173,23 @@ class Intake:
             lane.resting, lane.sending = False, None
 
     async def _linger(self, lane: _Lane) -> None:
-        """Wait for more to go with what waits, unless that may move the circuit or is waited for."""
-        for_s = lane.sent_at + LINGER_S - time.monotonic()
+        """Wait for more to go with what waits, unless that may move the circuit or is waited for.
+
+        All lanes that wait go on at the same moment, so that their calls share a round trip.
+        """
         urgent = len(lane.waiting) >= BATCH or self._askers or any(map(self._recorder.may_move, lane.waiting))
-        if for_s > 0 and not urgent:
+        if time.monotonic() - lane.sent_at < LINGER_S and not urgent:
             lane.hurry = asyncio.Event()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(for_s):
-                    await lane.hurry.wait()
+            if self._departure is None:
+                self._departure = asyncio.get_running_loop().call_later(LINGER_S, self._depart)
+            await lane.hurry.wait()
             lane.hurry = None
         lane.sent_at = time.monotonic()
+
+    def _depart(self) -> None:
+        self._departure = None
+        for lane in self._lanes.values():
+            _hasten(lane)
 
     async def _send_batch(self, lane: _Lane, most: int) -> bool:
         """Whether the batch is done with; else it waits again, where it did."""

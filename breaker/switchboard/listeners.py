@@ -3,18 +3,18 @@
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from breaker.answer import Answer
 from breaker.circuit import Move
 from breaker.logged import FAULT
 from breaker.store.contract import Reading
-from breaker.verdict import Judgement
+from breaker.verdict import Blame, Judgement, Verdict
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """An answer on its way through the switchboard; `move` is what it caused here, None for nothing.
 
     `waited_s` is how long it waited for the store; `answer` was true before that, `reading` is true after it.
@@ -25,6 +25,16 @@ class Judged:
     reading: Reading
     move: Move | None
     waited_s: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it was."""
+        return self.judgement.verdict
+
+    @property
+    def blame(self) -> Blame:
+        """The verdict's class."""
+        return self.judgement.blame
 
 
 @dataclass(frozen=True, slots=True)

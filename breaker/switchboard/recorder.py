@@ -8,9 +8,10 @@ from itertools import islice
 
 from breaker import circuit as circuits
 from breaker.answer import Answer, Ended, Source
+from breaker.circuit import Circuit
 from breaker.errors import StoreError
 from breaker.history import Keep
-from breaker.log import Entry, Weight, weigh
+from breaker.log import Entry, Log, Weight, weigh
 from breaker.logged import STORE_TROUBLE
 from breaker.policy import Policy
 from breaker.store.contract import Reading, Store, Weighed
@@ -18,10 +19,14 @@ from breaker.switchboard.listeners import Judged, Listeners, tell
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.snapshot import Snapshot
 from breaker.switchboard.words import Network
-from breaker.verdict import Judgement, judge
+from breaker.verdict import judge
 
 _log = logging.getLogger(__name__)
 
+# Answers in one call of the store at most, which keeps others waiting for a millisecond meanwhile.
+BATCH = 100
+# That bad reports can't open a circuit is known for so long: bins leave the window meanwhile.
+_KNOWN_S = 1.0
 # Looking up a member of an enumeration costs more than comparing it.
 _GOOD, _REPORT = Weight.GOOD, Source.REPORT
 
@@ -44,11 +49,12 @@ class Recorder:
         self._listeners = listeners
         self._mover = mover
         self._network = network
+        self._known: dict[str, tuple[Log, float, bool]] = {}
 
     def weighed(self, answer: Answer) -> Weighed:
         """An answer that has just been handed in, judged and weighed."""
-        judgement = judge(answer)
-        one = Weighed(answer=answer, judgement=judgement, weight=self._weigh(answer, judgement), since=time.monotonic())
+        one = Weighed(answer=answer, judgement=judge(answer), since=time.monotonic())
+        one.weight = weigh(one, self._policies[answer.target])
         if self._network is not None and _may_be_ours(one) and self._network.was_down(answer.began_ago_s):
             self._excuse(one)
         return one
@@ -76,7 +82,9 @@ class Recorder:
         if not one.weight.bad:
             return False
         circuit = self._snapshot.circuits.get(one.answer.target)
-        return circuit is None or circuit.open_until is None
+        if circuit is None or circuit.open_until is not None:
+            return circuit is None
+        return not self._withstands(one.answer.target, circuit)
 
     async def record(self, weighed: Sequence[Weighed]) -> list[Judged]:
         """What became of a batch. Raises StoreError, where nothing is known of it."""
@@ -89,16 +97,8 @@ class Recorder:
         # Also after a repeated answer: it may have come again because the first reply was lost, and the move with it.
         move = await self._mover.make_due(target, reading)
         self._snapshot.logs[target] = reading.log
-        judged = [
-            Judged(
-                answer=one.answer,
-                judgement=one.judgement,
-                reading=reading,
-                move=move if one is weighed[-1] else None,
-                waited_s=sent_at - one.since,
-            )
-            for one in weighed
-        ]
+        judged = [Judged(one.answer, one.judgement, reading, None, sent_at - one.since) for one in weighed]
+        judged[-1] = judged[-1]._replace(move=move)
         for one, told, counted in zip(weighed, judged, reading.counted, strict=True):
             if counted or one.tried:  # what counted at the first try was told to nobody
                 tell(self._listeners.judged, told)
@@ -108,8 +108,17 @@ class Recorder:
 
     # Inside
 
-    def _weigh(self, answer: Answer, judgement: Judgement) -> Weight:
-        return weigh(_entry(answer, judgement), self._policies[answer.target])
+    def _withstands(self, target: str, circuit: Circuit) -> bool:
+        """Whether as many bad reports as a batch may hold would leave a closed circuit as it is."""
+        log, at = self._snapshot.logs.get(target), time.monotonic()
+        now = self._snapshot.now(at)
+        if log is None or now is None:
+            return False
+        known = self._known.get(target)
+        if known is None or known[0] is not log or at >= known[1]:
+            said = circuits.withstands(circuit, log, self._policies[target], now, BATCH)
+            known = self._known[target] = (log, at + _KNOWN_S, said)
+        return known[2]
 
     async def _excuse_ours(self, weighed: Sequence[Weighed]) -> None:
         """Mark those that broke off while our own network is down."""
@@ -120,11 +129,12 @@ class Recorder:
 
     def _excuse(self, one: Weighed) -> None:
         one.answer = replace(one.answer, self_suspect=True)
-        one.weight = self._weigh(one.answer, one.judgement)
+        one.weight = weigh(one, self._policies[one.answer.target])
 
     async def _learn(self, reading: Reading, weighed: Weighed) -> Reading:
         """The reading with what the answer teaches of the usual speed; two that learn at once may lose one lesson."""
-        entry, target, log = _entry(weighed.answer, weighed.judgement), weighed.answer.target, reading.log
+        target, log = weighed.answer.target, reading.log
+        entry = Entry(answer=weighed.answer, verdict=weighed.verdict, blame=weighed.blame, at=0.0, began=0.0)
         usual = circuits.learnt(reading.circuit, log, self._policies[target], entry, reading.now)
         if usual is log.usual:
             return reading
@@ -140,8 +150,3 @@ class Recorder:
 def _may_be_ours(one: Weighed) -> bool:
     """Whether it is a bad one that no word of the provider's has made so."""
     return one.weight is Weight.SLOW or (one.weight is Weight.FAILED and one.answer.ended is not Ended.COMPLETE)
-
-
-def _entry(answer: Answer, judgement: Judgement) -> Entry:
-    """An entry that no store has given its times."""
-    return Entry(answer=answer, verdict=judgement.verdict, blame=judgement.blame, at=0.0, began=0.0)

@@ -1,7 +1,7 @@
 """The words in which an answer is judged: verdicts, classes, confidence."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Verdict(StrEnum):
@@ -50,8 +50,7 @@ class Confidence(StrEnum):
     LOW = "low"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """A verdict with its class and one sentence of why.
 
     `cause` is what lay behind a failure inside a 200, None where the verdict says it all or nothing is known.

@@ -3,9 +3,9 @@
 from collections import deque
 from typing import NamedTuple
 
-from breaker.answer import Part, Source
+from breaker.answer import Source
 from breaker.circuit import Cause, Circuit
-from breaker.log import Entry, Log, Weight, asks, weigh
+from breaker.log import Log, Told, Weight, asks, weigh
 from breaker.store.claim import Grant, Need, Wish
 from breaker.switchboard import Judged
 from monitor.budget import SLOWED, Level
@@ -26,6 +26,8 @@ APART = 0.5
 # Ids of answers that were heard; the log holds fewer.
 HEARD = 256
 _LONG_AGO = float("-inf")
+# Looking up a member of an enumeration costs more than comparing it.
+_GOOD, _REPORT = Weight.GOOD, Source.REPORT
 
 
 class Now(NamedTuple):
@@ -148,16 +150,10 @@ class Seat:
         """Take note of an answer, whoever saw it; a bad one of a closed circuit asks for a confirming probe."""
         answer, reading = judged.answer, judged.reading
         circuit = judged.move.circuit if judged.move else reading.circuit
-        entry = Entry(
-            answer=answer,
-            verdict=judged.judgement.verdict,
-            blame=judged.judgement.blame,
-            at=reading.now,
-            began=reading.now - answer.began_ago_s - judged.waited_s,
-            late=answer.part is Part.LATE,
-        )
         self._heard.append(answer.id)
-        self._note(entry, circuit, now)
+        weight = self._note(judged, now)
+        if asks(answer, weight) and reading.now - answer.began_ago_s - judged.waited_s > circuit.moved_at:
+            self._ask(answer.id, reading.now, circuit, now)
 
     def overhear(self, log: Log, now: Now) -> None:
         """Take note of what other processes heard, from the log; each agent's report counts here once."""
@@ -167,28 +163,30 @@ class Seat:
             ago_s = now.store - entry.at
             if entry.answer.id not in self._heard and ago_s <= self.plan.policy.row_gap_s:
                 self._heard.append(entry.answer.id)
-                self._note(entry, now.circuit, now.here - max(ago_s, 0.0), ask=entry.at > confirmed)
+                at = now.here - max(ago_s, 0.0)
+                weight = self._note(entry, at)
+                if asks(entry.answer, weight) and entry.at > confirmed and entry.began > now.circuit.moved_at:
+                    self._ask(entry.answer.id, entry.at, now.circuit, at)
         pending = self._confirm
         if pending is not None and any(entry.answer.confirms == pending.confirms for entry in log.probes):
             self._confirm = None
 
-    def _note(self, entry: Entry, circuit: Circuit, at: float, *, ask: bool = True) -> None:
-        policy = self.plan.policy
-        weight = weigh(entry, policy)
-        if weight.bad or weight is Weight.THROTTLED:
+    def _note(self, told: Told, at: float) -> Weight:
+        """Remember when an answer of its weight was last heard of; gives the weight."""
+        weight = weigh(told, self.plan.policy)
+        if weight is _GOOD:
+            if told.answer.source is _REPORT:
+                self._good_report_at = max(self._good_report_at, at)
+        elif weight.bad or weight is Weight.THROTTLED:
             self._bad_at = max(self._bad_at, at)
-        if ask and asks(entry, policy) and entry.began > circuit.moved_at:
-            self._ask(entry, circuit, at)
-        if weight is Weight.GOOD and entry.answer.source is Source.REPORT:
-            self._good_report_at = max(self._good_report_at, at)
+        return weight
 
-    def _ask(self, entry: Entry, circuit: Circuit, now: float) -> None:
+    def _ask(self, answer: str, counted_at: float, circuit: Circuit, now: float) -> None:
         """Ask for the confirmation of an answer, unless one is pending; both parts of an answer ask once."""
-        answer = entry.answer.id
         if circuit.open_until is None and self._confirm is None and answer not in self._confirmed:
             self._confirm = Extra(now + self.plan.policy.confirm_s, answer)
             self._confirmed.append(answer)
-            self._asked_at = entry.at
+            self._asked_at = counted_at
 
     # What is due
 

@@ -6,7 +6,7 @@ import pytest
 
 from breaker.answer import Fault
 from breaker.circuit import Cause, State, due, state
-from breaker.log import Entry, Log, asks, tells
+from breaker.log import Entry, Log, asks, tells, weigh
 from tests.circuit.made import CLOSED, POLICY, agents, in_band, moved, opened, said
 from tests.entries import failed, good, probes
 
@@ -34,7 +34,7 @@ def test_what_agents_were_refused_opens_nothing_and_asks_for_a_probe(entry: Entr
     reported = agents(entry, replace(entry, at=1.0), replace(entry, at=2.0))
 
     assert due(CLOSED, Log(reports=reported), POLICY, 3.0) is None
-    assert all(asks(e, POLICY) and not tells(e, POLICY) for e in reported)
+    assert all(asks(e.answer, weigh(e, POLICY)) and not tells(e, POLICY) for e in reported)
 
 
 def test_where_nothing_is_probed_a_row_of_refused_agents_opens() -> None:
