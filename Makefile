@@ -7,7 +7,7 @@ unexport PYTHONHOME PYTHONPATH VIRTUAL_ENV
 export PYTHON
 
 bin := .venv/bin
-pure := --include='breaker/*.py,breaker/attempt/*,breaker/circuit/*,breaker/route/*,breaker/switchboard/clock.py,breaker/verdict/*,breaker/wire/*'
+pure := --include='breaker/*.py,breaker/attempt/*,breaker/circuit/*,breaker/done/*,breaker/route/*,breaker/run/*,breaker/switchboard/clock.py,breaker/verdict/*,breaker/wire/*'
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile

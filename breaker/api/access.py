@@ -14,6 +14,7 @@ from breaker.api.problems import ProblemError
 
 _READING = frozenset({"GET", "HEAD"})
 _AGENTS = frozenset({"/reports", "/judge"})
+_RUN = "/runs/"
 
 
 class Right(IntEnum):
@@ -96,10 +97,12 @@ def check(access: Access, method: str, path: str, headers: Mapping[str, str]) ->
     """Raise ProblemError unless this request may go on."""
     if not access.guarded:
         _check_place(access, headers)
-    if method in _READING:
+    # What agents say of their own tasks is told to agents alone.
+    of_a_run = path.startswith(_RUN)
+    if method in _READING and not of_a_run:
         return
     # Every path that isn't known to be an agent's is an administrator's, so a new one is closed at first.
-    needed = Right.REPORT if path in _AGENTS else Right.MOVE
+    needed = Right.REPORT if of_a_run or path in _AGENTS else Right.MOVE
     shown = headers.get("authorization", "")
     right = access.right(shown)
     if right >= needed:

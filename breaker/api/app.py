@@ -12,7 +12,7 @@ from breaker.api import problems
 from breaker.api.access import Access, Guard
 from breaker.api.desk import Desk
 from breaker.api.notices import Notice
-from breaker.api.paths import agents, circuit, health, judge, people, plan, routing
+from breaker.api.paths import agents, circuit, health, judge, people, plan, routing, runs
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
 from breaker.wire.phrases import phrase_ids
@@ -48,11 +48,12 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )
     problems.install(app)
-    report = agents.reporting(switchboard, phrase_ids(phrases))
+    reporting = agents.Reporting(switchboard, phrase_ids(phrases))
     for router in (
         routing.router(switchboard, desk or Desk.over(switchboard)),
         plan.router(switchboard),
-        agents.router(report),
+        agents.router(reporting.report),
+        runs.router(switchboard, reporting.steps),
         judge.router(phrases),
         people.router(switchboard, notices, metrics=metrics is not None),
         circuit.router(switchboard),
@@ -60,7 +61,7 @@ def create_app(
     ):
         app.include_router(router)
     # FastAPI's way to a route costs more than all that is done there; its own route is the one in the documentation.
-    app.router.routes.insert(0, Route("/reports", report, methods=["POST"], include_in_schema=False))
+    app.router.routes.insert(0, Route("/reports", reporting.report, methods=["POST"], include_in_schema=False))
     if metrics is not None:
         app.router.routes.append(Route("/metrics", health.HandedIn(metrics), methods=["GET"], include_in_schema=False))
 

@@ -36,9 +36,9 @@ class Reader:
         try:
             return self._answer(item)
         except BadFactError as error:
-            return {"index": index, "id": _id(item), "field": error.field, "wrong": str(error)}
+            return {"index": index, "id": id_of(item), "field": error.field, "wrong": str(error)}
         except UnknownNameError as error:
-            return {"index": index, "id": _id(item), "field": "target", "wrong": unknown_name(error).detail}
+            return {"index": index, "id": id_of(item), "field": "target", "wrong": unknown_name(error).detail}
 
     def _answer(self, item: object) -> Answer:
         if not isinstance(item, dict):
@@ -64,18 +64,18 @@ class Reader:
         return read
 
 
-def schema() -> dict[str, object]:
-    """A report as JSON Schema."""
+def schema(more: Mapping[str, object], *, needed: Collection[str] = ()) -> dict[str, object]:
+    """A report as JSON Schema, with `more` properties, some of them needed."""
     facts = [field for field in fields(Answer) if field.name not in ("source", "confirms")]
     return {
         "type": "object",
-        "properties": {field.name: _schema_of(FACTS[field.name]) for field in facts},
-        "required": [field.name for field in facts if field.default is MISSING],
+        "properties": {**{field.name: _schema_of(FACTS[field.name]) for field in facts}, **more},
+        "required": [*(field.name for field in facts if field.default is MISSING), *needed],
         "additionalProperties": False,
     }
 
 
-def _id(item: object) -> str | None:
+def id_of(item: object) -> str | None:
     """A report's id as it may be said again; None where it has none that can."""
     found = item.get("id") if isinstance(item, dict) else None
     return found if isinstance(found, str) and 0 < len(found) <= MAX_ID and found.isprintable() else None

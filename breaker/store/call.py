@@ -1,6 +1,9 @@
 """What is asked of a server: one command, with the key that says which server of many it concerns."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from breaker.errors import StoreError
 
 Word = str | int | float
 TIME = ("TIME",)
@@ -23,3 +26,10 @@ def command(name: str, key: str, *args: Word) -> Call:
 def time_of(key: str) -> Call:
     """The time of the server that has a key."""
     return Call(key=key, words=TIME)
+
+
+def answered(said: Any) -> Any:  # Any: what a reply is, the call alone says
+    """The reply to a call, if it is one; else it is raised."""
+    if isinstance(said, StoreError):
+        raise said
+    return said

@@ -1,8 +1,9 @@
 """What the switchboard asks of a store."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from breaker.answer import Answer
@@ -51,8 +52,77 @@ class Reading:
     counted: tuple[bool, ...] = ()
 
 
+class Added(StrEnum):
+    """What became of a fact of a run."""
+
+    KNOWN = "0"
+    NEW = "1"
+    LEFT_OUT = "2"  # the run holds as much as one may
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptRun:
+    """A run as a store keeps it: its facts as lines, and since when, in seconds since 1970; None where there is none.
+
+    `decided` and `claimed` are what was concluded of it last, empty for nothing.
+    """
+
+    lines: frozenset[str]
+    began: float | None
+    overfull: bool
+    decided: str
+    claimed: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """A completion that an agent would have claimed: whose answer it rests on, and whether it was prevented."""
+
+    provider: str
+    prevented: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LastRuns:
+    """The last decisions as lines, newest first; how often completion was claimed, and how often that was prevented."""
+
+    lines: tuple[str, ...]
+    claimed: Mapping[str, int]
+    prevented: Mapping[str, int]
+    now: float
+
+
+class RunStore(Protocol):
+    """Keeps runs under names that tell nothing. Everything raises StoreGoneError within the store's limit."""
+
+    async def add(self, name: str, lines: Sequence[str]) -> tuple[Added, ...]:
+        """Add facts, each once; what became of each."""
+        ...
+
+    async def read(self, name: str) -> KeptRun:
+        """All that is kept of a run."""
+        ...
+
+    async def conclude(self, name: str, decided: str, claimed: str) -> tuple[bool, bool]:
+        """Note what was decided and which step was claimed to be the end; whether each is new. Makes no run."""
+        ...
+
+    async def note(self, line: str, claim: Claim | None) -> None:
+        """Note a decision among the last ones of all runs, and count a claim."""
+        ...
+
+    async def last(self, limit: int) -> LastRuns:
+        """The last decisions of all runs."""
+        ...
+
+
 class Store(Protocol):
     """What the switchboard asks of a store. Everything raises StoreGoneError within the store's limit."""
+
+    @property
+    def runs(self) -> RunStore:
+        """Where runs are kept."""
+        ...
 
     async def record(self, weighed: Sequence[Weighed], sent_at: float, keep: Keep) -> Reading:
         """Append answers of one target and one source to its log, in their order, once for each part of an id.

@@ -15,10 +15,11 @@ from breaker.log import Entry, Log
 from breaker.logged import STORE_TROUBLE
 from breaker.store import codec
 from breaker.store.behind import servers_at
-from breaker.store.call import Call, command, time_of
+from breaker.store.call import Call, answered, command, time_of
 from breaker.store.claim import Grant, Need, Wish
 from breaker.store.contract import Reading, Weighed
 from breaker.store.hearing import heard
+from breaker.store.runs import RedisRuns
 from breaker.store.script import APPLY, CLAIM, PAST, RECORD, SPEND, TAKE, UNCLAIM
 from breaker.store.servers import CLOCK, Servers
 from breaker.store.together import Together
@@ -48,6 +49,7 @@ class RedisStore:
         # Those of each server: one that gives no answer keeps no others waiting.
         self._records = defaultdict[str, Together](lambda: Together(servers.send))
         self._told: set[str] = set()
+        self.runs = RedisRuns(servers)
         self.place = servers.place  # where it is, as an error may show it
 
     @classmethod
@@ -66,7 +68,7 @@ class RedisStore:
         sample_s = "" if keep.sample_s is None else keep.sample_s
         args = (first.source.value, _nonce(), lines, keep.slot_s, sample_s)
         together = self._records[self._servers.place_of(keys[0])]
-        said: str = _answered(await together.ask(RECORD.call(keys, args)))
+        said: str = answered(await together.ask(RECORD.call(keys, args)))
         counted, now, probes, reports, bins, usual, *circuit = said.split("\0")
         return Reading(
             circuit=codec.read_circuit(circuit),
@@ -89,7 +91,7 @@ class RedisStore:
             command("GET", usual_key),
             time_of(circuit_key),
         ]
-        circuit, probes, reports, bins, usual, time = map(_answered, await self._servers.send(calls))
+        circuit, probes, reports, bins, usual, time = map(answered, await self._servers.send(calls))
         log, now = self._read_log(probes, reports, bins, usual), _seconds(time)
         found = codec.read_circuit(circuit)
         return Reading(circuit=found, log=log, now=now) if found.epoch else _lost(log, now)
@@ -120,7 +122,7 @@ class RedisStore:
         whole = {name: said for name, said in zip(targets, found, strict=True) if not isinstance(said, StoreError)}
         if len(whole) < len(targets):
             self._tell_once("%d of %d circuits lie under keys of another kind", len(targets) - len(whole), len(targets))
-        return {name: codec.read_circuit(fields) for name, fields in whole.items()}, _seconds(_answered(time))
+        return {name: codec.read_circuit(fields) for name, fields in whole.items()}, _seconds(answered(time))
 
     async def moves(self, target: str, limit: int) -> list[Move]:
         """The newest moves of a target, newest first."""
@@ -198,7 +200,7 @@ class RedisStore:
         return self._servers.ahead_s(*_keys(target, "claim")) if wish.need is Need.TURN else 0.0
 
     async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
-        return _answered(*await self._servers.send([call]))
+        return answered(*await self._servers.send([call]))
 
     def _read_log(self, probes: Sequence[str], reports: Sequence[str], bins: Sequence[str], usual: str | None) -> Log:
         return Log(
@@ -240,13 +242,6 @@ def _keys(target: str, *names: str) -> list[str]:
 
 def _lines(text: str) -> list[str]:
     return text.split("\n") if text else []
-
-
-def _answered(said: Any) -> Any:
-    """The reply, if it is one."""
-    if isinstance(said, StoreError):
-        raise said
-    return said
 
 
 def _lost(log: Log, now: float) -> Reading:

@@ -19,6 +19,7 @@ from breaker.switchboard.intake import Intake, Queue
 from breaker.switchboard.listeners import NOBODY, Judged, Listeners
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.recorder import Recorder
+from breaker.switchboard.runs import Runs
 from breaker.switchboard.snapshot import Snapshot
 from breaker.switchboard.words import Network, Standing
 from breaker.verdict import Judgement
@@ -57,6 +58,7 @@ class Switchboard:
         self._looked_back_at: float | None = None
         recorder = Recorder(store, self._snapshot, self._policies, listeners, self._mover, network)
         self._intake = Intake(recorder)
+        self.runs = Runs(store.runs, listeners)
 
     # Reading memory
 

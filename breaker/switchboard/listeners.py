@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from breaker.answer import Answer
 from breaker.circuit import Move
+from breaker.done import Decision
 from breaker.logged import FAULT
+from breaker.run import Stage
 from breaker.store.contract import Reading
 from breaker.verdict import Blame, Judgement, Verdict
 
@@ -37,12 +39,37 @@ class Judged(NamedTuple):
         return self.judgement.blame
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Staged:
+    """An operation of a run that has come to another stage; `mark` names the run to those who don't know its id."""
+
+    mark: str
+    stage: Stage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Concluded:
+    """A decision about a run that is another than the one before; `provider` is the last answer's, None without one.
+
+    `claim` says that it is the first about an answer that an agent would take for the task's end.
+    """
+
+    mark: str
+    decision: Decision
+    provider: str | None
+    claim: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Whom the switchboard tells: `judged` of each answer that counted, `moved` of each circuit that moved here."""
+    """Whom the switchboard tells: `judged` of each answer that counted, `moved` of each circuit that moved here,
+    `staged` of each operation of a run that came to another stage, `concluded` of each new decision about a run.
+    """
 
     judged: tuple[Callable[[Judged], None], ...] = ()
     moved: tuple[Callable[[str, Move], None], ...] = ()
+    staged: tuple[Callable[[Staged], None], ...] = ()
+    concluded: tuple[Callable[[Concluded], None], ...] = ()
 
 
 NOBODY = Listeners()

@@ -11,8 +11,11 @@ from fastapi import FastAPI
 
 from breaker.answer import Answer, Body, Ended, Fault, Finish
 from breaker.api import Access, create_app
+from breaker.done import Completion, Next
+from breaker.done import Reason as Reasons
 from breaker.policy import Policy
 from breaker.route import Reason, Role
+from breaker.run import Check, Stage
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from breaker.target import Ability
@@ -109,6 +112,57 @@ async def test_the_example_of_a_hold_can_be_sent_and_has_the_fields_of_a_real_an
 
     assert real.status_code == 200
     assert names(shown) == names(real.json())
+
+
+@pytest.mark.parametrize("kind", [Completion, Next])
+def test_the_page_tells_of_every_word_of_a_decision_about_a_task(kind: type[StrEnum]) -> None:
+    told = set(re.findall(r"`(\w+)`", SECTIONS["GET /runs/{run}/done"]))
+
+    assert {word.value for word in kind} <= told
+
+
+def test_runs_are_told_with_every_reason() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "runs.md").read_text()
+
+    assert {reason.value for reason in Reasons} == set(re.findall(r"`(\w+)`", _first_column(page, "### Reasons")))
+
+
+def _first_column(page: str, title: str) -> str:
+    rows = page.split(title)[1].split("\n\n")[1].splitlines()[2:]
+    return "\n".join(row.split("|")[1] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("section", "kind"),
+    [("POST /runs/{run}/operations", Stage), ("POST /runs/{run}/checks", Check)],
+)
+def test_the_page_tells_of_every_fact_of_a_run(section: str, kind: type[Stage | Check]) -> None:
+    told = set(re.findall(r"[`\"](\w+)[`\"]", SECTIONS[section]))
+
+    assert set(kind._fields) <= told
+
+
+async def test_the_examples_of_runs_can_be_sent_and_have_the_fields_of_real_answers(door: httpx.AsyncClient) -> None:
+    for kind in ("steps", "operations", "checks"):
+        (sent,) = re.findall(r"-d '(.*?)'", SECTIONS[f"POST /runs/{{run}}/{kind}"], re.DOTALL)
+        reply = await door.post(f"/runs/goal-17/{kind}", json=[json.loads(sent), {}])
+        assert (reply.status_code, reply.json()["accepted"]) == (202, 1)
+    (added,) = examples("POST /runs/{run}/operations")
+    operation = {"id": "a", "seq": 1, "tool": "a", "state": "planned"}
+    (run,), (done,) = examples("GET /runs/{run}"), examples("GET /runs/{run}/done")
+    real = (await door.get("/runs/goal-17")).json()
+
+    assert added["problems"] == (await door.post("/runs/g/operations", json=[operation, {}])).json()["problems"]
+    assert names(run) | names(done, ".done") >= names(real) - {".done.last"}
+    assert names((await door.get("/runs/goal-17/done")).json()) <= names(done)
+
+
+async def test_the_example_of_last_runs_has_the_fields_of_a_real_answer(door: httpx.AsyncClient) -> None:
+    await door.post("/runs/goal-17/steps", json=good("a", seq=1))
+    await door.get("/runs/goal-17/done")
+
+    (shown,) = examples("GET /runs")
+    assert names(shown) == names((await door.get("/runs")).json())
 
 
 @pytest.mark.parametrize("section", ["GET /livez", "GET /readyz"])

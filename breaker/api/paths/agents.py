@@ -1,18 +1,27 @@
 """What an agent says after a step: /reports."""
 
 import asyncio
+import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from breaker.answer import Answer
-from breaker.api import bodies, reports, shapes, shaping
+from breaker.api import bodies, reports, shapes, shaping, steps
 from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
 from breaker.api.reports import Reader
+from breaker.api.steps import Place, apart
+from breaker.errors import BadFactError, StoreError
+from breaker.logged import STORE_TROUBLE
+from breaker.run import Step, reading
 from breaker.switchboard import Switchboard
 
+_log = logging.getLogger(__name__)
+
+_SCHEMA = reports.schema({"run": {"type": "string", "pattern": f"^{reading.RUN.pattern}$"}, **steps.schema()})
 _REPORTS_BODY = {
     "requestBody": {
         "required": True,
@@ -20,10 +29,10 @@ _REPORTS_BODY = {
             "application/json": {
                 "schema": {
                     "oneOf": [
-                        reports.schema(),
+                        _SCHEMA,
                         {
                             "type": "array",
-                            "items": reports.schema(),
+                            "items": _SCHEMA,
                             "minItems": 1,
                             "maxItems": reports.MAX_REPORTS,
                         },
@@ -37,41 +46,86 @@ _REPORTS_BODY = {
 
 # Reports in one turn of the loop: what they take is a millisecond, and others wait for their own turns meanwhile.
 _ABREAST = 25
+_NOT_KEPT = "the store doesn't answer just now, so this isn't among the run's steps yet; send it again"
+_FULL = "the run holds as many facts as one may, so this isn't among its steps"
 
 
 Report = Callable[[Request], Awaitable[Response]]
 
 
-def reporting(switchboard: Switchboard, phrases: Collection[str]) -> Report:
-    """What answers a request with reports; `phrases` are the ids of the gateway phrases that a report may name."""
-    reader = Reader([standing.target.name for standing in switchboard.standings()], phrases)
-    turns = asyncio.Lock()
+class Reporting:
+    """Answers requests with reports; `phrases` are the ids of the gateway phrases that a report may name."""
 
-    def take(items: Sequence[object], first: int, said: shapes.ReportsShape) -> None:
-        for index, item in enumerate(items, first):
-            read = reader.read(index, item)
-            if isinstance(read, Answer):
-                said["answers"].append(shaping.of_verdict(read, switchboard.take_in(read)))
-            else:
-                said["problems"].append(read)
+    def __init__(self, switchboard: Switchboard, phrases: Collection[str]) -> None:
+        self._switchboard = switchboard
+        self._reader = Reader([standing.target.name for standing in switchboard.standings()], phrases)
+        self._turns = asyncio.Lock()
 
-    async def report(request: Request) -> Response:
+    async def report(self, request: Request) -> Response:
         """Take the facts of one finished attempt or of several, and say what each was; the store hears of it next."""
+        return await self.steps(request, None)
+
+    async def steps(self, request: Request, run: str | None) -> Response:
+        """The same, of one run where its name is given; what belongs to a run is in the store when this is answered."""
         items = reports.items(bodies.parsed(await bodies.read(request)))
-        said: shapes.ReportsShape = {"accepted": 0, "problems": [], "answers": []}
-        take(items[:_ABREAST], 0, said)
+        taken = _Taken()
+        self._take(items[:_ABREAST], 0, run, taken)
         if len(items) > _ABREAST:
-            async with turns:
+            async with self._turns:
                 for first in range(_ABREAST, len(items), _ABREAST):
                     await asyncio.sleep(0)
-                    take(items[first : first + _ABREAST], first, said)
+                    self._take(items[first : first + _ABREAST], first, run, taken)
+        said = taken.said
         if not said["answers"]:
             flaws = said["problems"]
             raise ProblemError(400, "bad-report", flaws[0]["wrong"], accepted=0, problems=flaws)
+        if taken.steps:
+            await self._follow(taken)
         said["accepted"] = len(said["answers"])
         return as_json(said, status=202)
 
-    return report
+    def _take(self, items: Sequence[object], first: int, run: str | None, taken: "_Taken") -> None:
+        for index, item in enumerate(items, first):
+            read, place = self._read(index, item, run)
+            if not isinstance(read, Answer):
+                taken.said["problems"].append(read)
+                continue
+            judgement = self._switchboard.take_in(read)
+            taken.said["answers"].append(shaping.of_verdict(read, judgement))
+            step = place and place.step(read, judgement)
+            if place is not None and step is not None:
+                taken.steps[place.run].append((index, step))
+
+    def _read(self, index: int, item: object, run: str | None) -> tuple[Answer | shapes.FlawShape, Place | None]:
+        try:
+            facts, place = apart(item, run)
+        except BadFactError as error:
+            return {"index": index, "id": reports.id_of(item), "field": error.field, "wrong": str(error)}, None
+        return self._reader.read(index, facts), place
+
+    async def _follow(self, taken: "_Taken") -> None:
+        """Add the steps to their runs; what can't be added is a problem, though the report itself is taken."""
+        runs = list(taken.steps)
+        added = await asyncio.gather(*(self._add(run, taken.steps[run]) for run in runs))
+        for run, wrong in zip(runs, added, strict=True):
+            for index, step in taken.steps[run] if wrong else ():
+                taken.said["problems"].append({"index": index, "id": step.id, "field": "run", "wrong": wrong})
+
+    async def _add(self, run: str, steps: Sequence[tuple[int, Step]]) -> str:
+        try:
+            whole = await self._switchboard.runs.add(run, [step for _, step in steps])
+        except StoreError as error:
+            _log.warning("steps of a run aren't kept: %s", error, extra=STORE_TROUBLE())
+            return _NOT_KEPT
+        return "" if whole else _FULL
+
+
+class _Taken:
+    """What became of the reports of one request."""
+
+    def __init__(self) -> None:
+        self.said: shapes.ReportsShape = {"accepted": 0, "problems": [], "answers": []}
+        self.steps = defaultdict[str, list[tuple[int, Step]]](list)
 
 
 def router(report: Report) -> APIRouter:

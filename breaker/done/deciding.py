@@ -1,0 +1,217 @@
+"""Decides whether a task may be called done: every rule of it is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from breaker.answer import Ended, Finish
+from breaker.done import sentence
+from breaker.done.words import DEFAULT_BOUNDS, Bounds, Completion, Decision, Next, Reason
+from breaker.run import Operation, Outcome, Run, Says, State, Step, blocked
+from breaker.verdict import Blame, Verdict
+
+# Where nothing but these speaks against it, nothing more is to come.
+_OVER = frozenset(
+    {
+        Reason.OPERATION_FAILED,
+        Reason.OPERATION_UNKNOWN,
+        Reason.OPERATION_BLOCKED,
+        Reason.CHECK_FAILED,
+        Reason.CHECK_UNKNOWN,
+    }
+)
+_STUCK = frozenset({Reason.SAME_CALLS, Reason.POSSIBLE_DEAD_LOOP, Reason.STEP_LIMIT, Reason.OVERFULL})
+_HANDED_BACK = frozenset({Reason.CLAIMED, Reason.ANNOUNCED})
+
+
+def decide(run: Run, bounds: Bounds = DEFAULT_BOUNDS) -> Decision:
+    """Whether a task is done, by all that its run is known to be; the same for the same run."""
+    seen = _Seen(run, bounds)
+    reasons = tuple(dict.fromkeys(seen.reasons())) or (Reason.AGREED,)
+    completion, last = seen.completion(reasons), seen.last
+    decision = Decision(
+        completion=completion,
+        reasons=reasons,
+        next=seen.next(completion, reasons),
+        message="",
+        notice=None,
+        claimed=last is not None and _ends_a_task(last),
+        hand_backs=seen.hand_backs,
+        answers=len(seen.answers),
+        last=last,
+        succeeded=seen.having(State.SUCCEEDED),
+        failed=seen.having(State.FAILED),
+        unknown=seen.having(State.UNKNOWN),
+        open=seen.having(State.EXECUTING),
+        never_started=seen.having(State.PLANNED),
+        missing=seen.missing,
+        checks=run.checks,
+    )
+    return replace(decision, message=sentence.message(decision), notice=sentence.notice(decision))
+
+
+class _Seen:
+    """A run as the rules see it."""
+
+    def __init__(self, run: Run, bounds: Bounds) -> None:
+        self._run = run
+        self._bounds = bounds
+        self.last = run.steps[-1] if run.steps else None
+        self.answers = [step for step in run.steps if _is_answer(step)]
+        self.hand_backs = sum(not _goes_on(step) for step in self.answers if step is not self.last)
+        self._counted = [one for one in run.operations if self._counts(one)]
+        known = {one.id for one in run.operations}
+        needs = dict.fromkeys(need for one in self._counted if one.state is State.PLANNED for need in one.needs)
+        self.missing = tuple(need for need in needs if need not in known)
+
+    def having(self, state: State) -> tuple[Operation, ...]:
+        """The operations that count and are in a state."""
+        return tuple(one for one in self._counted if one.state is state)
+
+    def reasons(self) -> Iterator[Reason]:
+        """All that speaks against completion, what decides first."""
+        if self._run.overfull:
+            yield Reason.OVERFULL
+        yield from self._stuck()
+        found = list(self._turn()) or list(self._said_only())
+        found += [*self._operations(), *self._checks()]
+        if found and len(self.answers) >= self._bounds.steps:
+            yield Reason.STEP_LIMIT
+        yield from found
+
+    def completion(self, reasons: Sequence[Reason]) -> Completion:
+        """What these reasons make of it."""
+        if reasons == (Reason.AGREED,):
+            return Completion.COMPLETED
+        if not _OVER.issuperset(reasons):
+            return Completion.NOT_FINISHED
+        return Completion.PARTIALLY_COMPLETED if self.having(State.SUCCEEDED) else Completion.FAILED
+
+    def next(self, completion: Completion, reasons: Sequence[Reason]) -> Next:
+        """What is to be done now."""
+        if completion is Completion.COMPLETED:
+            return Next.FINISH
+        if completion is not Completion.NOT_FINISHED or _STUCK.intersection(reasons):
+            return Next.STOP
+        if _HANDED_BACK.intersection(reasons) and self.hand_backs >= self._bounds.hand_backs:
+            return Next.STOP
+        if self.last is not None and Reason.NOT_AN_ANSWER in reasons:
+            return Next.STOP if self.last.blame is Blame.CALLER_FAULT else Next.ASK_AGAIN
+        return Next.ASK_AGAIN if Reason.OUTPUT_LIMIT in reasons else Next.GO_ON
+
+    # The last answer
+
+    def _turn(self) -> Iterator[Reason]:
+        """What is wrong with the last answer as the end of a task."""
+        if self.last is None:
+            yield Reason.NO_ANSWER
+        elif self.last.verdict is Verdict.LENGTH:
+            yield Reason.OUTPUT_LIMIT
+        elif not _is_answer(self.last):
+            yield Reason.NOT_AN_ANSWER
+        elif _goes_on(self.last):
+            yield Reason.CALLS_OPEN
+
+    def _said_only(self) -> Iterator[Reason]:
+        """Whether a final answer says more than was done. `last` is an answer without a call."""
+        assert self.last is not None
+        waits = bool(self.missing or self._startable() or self.having(State.EXECUTING))
+        if self.last.says is Says.DONE and (waits or not self._has_evidence()):
+            yield Reason.CLAIMED
+        elif waits or (self.last.says is Says.NEXT and self._has_tools()):
+            yield Reason.ANNOUNCED
+
+    def _has_tools(self) -> bool:
+        return any(step.tools or _goes_on(step) for step in self._run.steps)
+
+    def _has_evidence(self) -> bool:
+        """Whether anything at all speaks of work that was done, or failed; a task without tools is its answer."""
+        if not self._has_tools() and not self._run.operations:
+            return True
+        if self._counted or any(check.outcome is Outcome.PASSED for check in self._run.checks):
+            return True
+        return not self._run.operations and any(_goes_on(step) for step in self.answers)
+
+    # Operations and checks
+
+    def _counts(self, one: Operation) -> bool:
+        """Whether the task depends on an operation: one that only reads does while nothing has succeeded since."""
+        if self._run.replaced(one):
+            return False
+        if one.required or one.state is State.SUCCEEDED:
+            return True
+        later = (other for other in self._run.operations if other.ended_seq > one.ended_seq)
+        went_on = any(other.state is State.SUCCEEDED for other in later)
+        return one.state in (State.FAILED, State.UNKNOWN) and not went_on
+
+    def _operations(self) -> Iterator[Reason]:
+        if self.having(State.UNKNOWN):
+            yield Reason.OPERATION_UNKNOWN
+        if self.having(State.FAILED):
+            yield Reason.OPERATION_FAILED
+        if self.having(State.EXECUTING):
+            yield Reason.OPERATION_OPEN
+        startable = self._startable()
+        if self.missing or startable:
+            yield Reason.OPERATION_MISSING
+        if len(startable) < len(self.having(State.PLANNED)):
+            yield Reason.OPERATION_BLOCKED
+
+    def _startable(self) -> list[Operation]:
+        """Those that haven't begun though nothing is in their way for good."""
+        return [one for one in self.having(State.PLANNED) if not blocked(self._run, one)]
+
+    def _checks(self) -> Iterator[Reason]:
+        outcomes = {check.outcome for check in self._run.checks}
+        if Outcome.FAILED in outcomes:
+            yield Reason.CHECK_FAILED
+        if Outcome.UNKNOWN in outcomes:
+            yield Reason.CHECK_UNKNOWN
+
+    # Going round
+
+    def _stuck(self) -> Iterator[Reason]:
+        """Whether the run goes round; a final answer ends that."""
+        if not self.answers or not _goes_on(self.answers[-1]):
+            return
+        newest = [step.calls for step in self.answers[-self._bounds.same_calls :]]
+        if len(newest) == self._bounds.same_calls and newest[0] is not None and len(set(newest)) == 1:
+            yield Reason.SAME_CALLS
+        elif self._goes_round():
+            yield Reason.POSSIBLE_DEAD_LOOP
+
+    def _goes_round(self) -> bool:
+        """Whether the last turns called only what was called before, learnt nothing, and grew in no way."""
+        before, turns = self.answers[: -self._bounds.turns], self.answers[-self._bounds.turns :]
+        known = {step.calls for step in before if step.calls is not None}
+        if not before or any(step.calls not in known for step in turns):
+            return False
+        grown = _most_tokens(turns) > _most_tokens(before)
+        return not grown and not self._learnt_since(turns[0].seq)
+
+    def _learnt_since(self, seq: int) -> bool:
+        """Whether an operation has had a result since that none had before."""
+        new = [one for one in self._run.operations if one.ended_seq >= seq]
+        old = {result for one in self._run.operations if one.ended_seq < seq for result in one.results}
+        return any(not one.results <= old for one in new)
+
+
+def _is_answer(step: Step) -> bool:
+    return step.blame is Blame.OK and step.verdict in (Verdict.OK, Verdict.TOOL_CALL)
+
+
+def _goes_on(step: Step) -> bool:
+    """Whether an answer is no end by its own word: it calls tools, or waits to be asked to go on."""
+    return bool(step.tool_calls) or step.finish in (Finish.TOOL_CALLS, Finish.PAUSED)
+
+
+def _ends_a_task(step: Step) -> bool:
+    """Whether an agent that believes any end of a stream would take this for the end of its task."""
+    came = step.status is None or 200 <= step.status < 300
+    ended = step.ended is Ended.COMPLETE or (step.ended is Ended.CANCELLED and bool(step.end_mark))
+    return came and ended and not _goes_on(step)
+
+
+def _most_tokens(steps: Sequence[Step]) -> int:
+    return max((step.completion_tokens or 0 for step in steps), default=0)

@@ -1,0 +1,76 @@
+"""Says what a task has come to, to its user and to its model. What isn't done is said first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from breaker.done.words import Completion, Decision, Next, Reason
+from breaker.run import Check, Operation, Outcome
+
+_BEGINS = {
+    Completion.COMPLETED: "The task is done.",
+    Completion.PARTIALLY_COMPLETED: "The task is not done, only part of it is.",
+    Completion.FAILED: "The task has failed: it is not done.",
+    Completion.NOT_FINISHED: "The task is not done.",
+}
+_WHY = {
+    Reason.NO_ANSWER: "The model hasn't answered.",
+    Reason.OUTPUT_LIMIT: "The last answer was cut off at the limit of its length.",
+    Reason.CALLS_OPEN: "The model has called tools and waits for what comes of it.",
+    Reason.CLAIMED: "The model says that it is complete, but nothing shows that anything was done.",
+    Reason.ANNOUNCED: "The model has only announced what it would do next.",
+    Reason.SAME_CALLS: "It was stopped since it made the same calls again and again.",
+    Reason.POSSIBLE_DEAD_LOOP: "It was stopped since nothing new came of its last turns.",
+    Reason.OVERFULL: "It was too long to be followed.",
+}
+_NOTICES = {
+    Reason.ANNOUNCED: "You have announced a next step and called no tool. The task is still open: do it now.",
+    Reason.CLAIMED: "You have said that the task is complete, but no tool has shown that it is."
+    " Do what is left, or say what keeps you from it.",
+}
+
+
+def message(decision: Decision) -> str:
+    """A sentence or some for the user."""
+    parts = [_BEGINS[decision.completion]]
+    parts += [_why(reason, decision) for reason in decision.reasons]
+    parts.append(_listed("Done", decision.succeeded))
+    parts.append(_listed("Failed", decision.failed))
+    parts.append(_listed("Nobody knows whether it happened", decision.unknown, "look before it is done again"))
+    parts.append(_listed("Not ended", decision.open))
+    parts.append(_listed("Not started", decision.never_started))
+    parts.append(_checks("Checks that failed", decision.checks, Outcome.FAILED))
+    parts.append(_checks("Checks that couldn't be made", decision.checks, Outcome.UNKNOWN))
+    return " ".join(part for part in parts if part)
+
+
+def notice(decision: Decision) -> str | None:
+    """What to tell the model where its task is handed back to it; None where nothing is to be said."""
+    said = next((_NOTICES[reason] for reason in decision.reasons if reason in _NOTICES), None)
+    if decision.next is not Next.GO_ON or said is None:
+        return None
+    return " ".join(part for part in (said, _listed("Still to do", decision.never_started)) if part)
+
+
+def _why(reason: Reason, decision: Decision) -> str:
+    if reason is Reason.NOT_AN_ANSWER and decision.last is not None:
+        return f"The last answer was none: {decision.last.why} ({decision.last.verdict})."
+    if reason is Reason.STEP_LIMIT:
+        return f"It was stopped after {decision.answers} answers."
+    return _WHY.get(reason, "")
+
+
+def _listed(title: str, operations: Iterable[Operation], remark: str = "") -> str:
+    names = ", ".join(_named(operation) for operation in operations)
+    return f"{title}{f' ({remark})' if remark else ''}: {names}." if names else ""
+
+
+def _named(operation: Operation) -> str:
+    waits = f", which needs {', '.join(operation.needs)}" if operation.needs and not operation.attempts else ""
+    error = f" ({operation.error})" if operation.error else ""
+    return f"`{operation.tool}`{error}{waits}"
+
+
+def _checks(title: str, checks: Iterable[Check], outcome: Outcome) -> str:
+    names = ", ".join(f"`{check.name}`" for check in checks if check.outcome is outcome)
+    return f"{title}: {names}." if names else ""

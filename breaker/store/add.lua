@@ -1,0 +1,42 @@
+-- Adds facts to a run, each once. Holds no policy.
+--
+-- KEYS   one hash tag: 1 facts (set of lines)  2 about (hash): `began`, in seconds of this clock; `bytes` of all lines;
+--        `overfull`, there once more came than is kept
+-- ARGV   1 seconds for which a run is kept after its last fact    2 the most facts of a run    3 their most bytes
+--        4 and on: the facts, a line each
+-- Reply  a digit for each fact: 1 it is new, 0 it was known, 2 it isn't kept
+
+local kept_s, most, most_bytes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local many = redis.call('SCARD', KEYS[1])
+local bytes = tonumber(redis.call('HGET', KEYS[2], 'bytes') or '0')
+
+local fresh, came, said, overfull = {}, {}, {}, false
+for i = 4, #ARGV do
+  local line = ARGV[i]
+  if came[line] or redis.call('SISMEMBER', KEYS[1], line) == 1 then
+    said[#said + 1] = '0'
+  elseif many + #fresh >= most or bytes + #line > most_bytes then
+    said[#said + 1] = '2'
+    overfull = true
+  else
+    said[#said + 1] = '1'
+    came[line] = true
+    fresh[#fresh + 1] = line
+    bytes = bytes + #line
+  end
+end
+
+-- From here on it only writes.
+
+for _, line in ipairs(fresh) do
+  redis.call('SADD', KEYS[1], line)
+end
+redis.call('HSETNX', KEYS[2], 'began', time[1])
+redis.call('HSET', KEYS[2], 'bytes', string.format('%d', bytes))
+if overfull then
+  redis.call('HSET', KEYS[2], 'overfull', '1')
+end
+redis.call('EXPIRE', KEYS[1], kept_s)
+redis.call('EXPIRE', KEYS[2], kept_s)
+return table.concat(said)

@@ -1,0 +1,78 @@
+"""Runs on Redis or Valkey: a set of facts each, under a name of its own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from breaker.store.call import Call, answered, command, time_of
+from breaker.store.contract import Added, Claim, KeptRun, LastRuns
+from breaker.store.script import ADD, CONCLUDE, NOTE
+from breaker.store.servers import Servers
+
+# A run is forgotten so long after its last fact.
+KEPT_S = 86_400
+# So much of a run is kept.
+MOST_FACTS = 1_000
+MOST_BYTES = 262_144
+# Of all runs together.
+MOST_LAST = 100
+LAST_KEPT_S = 30 * 86_400
+
+_LAST, _CLAIMS = "firstbyte:{runs}:last", "firstbyte:{runs}:claims"
+
+
+class RedisRuns:
+    """Runs on the servers of a store; each addition is one round trip."""
+
+    def __init__(self, servers: Servers) -> None:
+        self._servers = servers
+
+    async def add(self, name: str, lines: Sequence[str]) -> tuple[Added, ...]:
+        """Add facts, each once; what became of each."""
+        said = await self._ask(ADD.call(_keys(name), (KEPT_S, MOST_FACTS, MOST_BYTES, *lines)))
+        return tuple(map(Added, said))
+
+    async def read(self, name: str) -> KeptRun:
+        """All that is kept of a run."""
+        facts, about = _keys(name)
+        calls = [command("SMEMBERS", facts), command("HMGET", about, "began", "overfull", "decided", "claimed")]
+        lines, (began, overfull, decided, claimed) = map(answered, await self._servers.send(calls))
+        return KeptRun(
+            lines=frozenset(lines),
+            began=float(began) if began else None,
+            overfull=bool(overfull),
+            decided=decided or "",
+            claimed=claimed or "",
+        )
+
+    async def conclude(self, name: str, decided: str, claimed: str) -> tuple[bool, bool]:
+        """Note what was decided and which step was claimed to be the end; whether each is new."""
+        new, claim = await self._ask(CONCLUDE.call(_keys(name)[1:], (decided, claimed)))
+        return bool(new), bool(claim)
+
+    async def note(self, line: str, claim: Claim | None) -> None:
+        """Note a decision among the last ones of all runs, and count a claim."""
+        claimed = (claim.provider, int(claim.prevented)) if claim else ("", 0)
+        await self._ask(NOTE.call([_LAST, _CLAIMS], (line, MOST_LAST, LAST_KEPT_S, *claimed)))
+
+    async def last(self, limit: int) -> LastRuns:
+        """The last decisions of all runs."""
+        calls = [command("LRANGE", _LAST, 0, limit - 1), command("HGETALL", _CLAIMS), time_of(_LAST)]
+        lines, claims, (seconds, micros) = map(answered, await self._servers.send(calls))
+        return LastRuns(
+            lines=tuple(lines),
+            claimed=_counts(claims, "claimed "),
+            prevented=_counts(claims, "prevented "),
+            now=seconds + micros / 1e6,
+        )
+
+    async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
+        return answered(*await self._servers.send([call]))
+
+
+def _keys(name: str) -> list[str]:
+    """The keys of a run; what stands in braces decides the cluster's slot."""
+    return [f"firstbyte:{{run:{name}}}:{kind}" for kind in ("facts", "about")]
+
+
+def _counts(claims: dict[str, str], kind: str) -> dict[str, int]:
+    return {name.removeprefix(kind): int(count) for name, count in claims.items() if name.startswith(kind)}

@@ -1,0 +1,78 @@
+"""The last decisions of all runs, as lines in the store: no id of a run, no name of a tool."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from breaker.done import Completion, Decision, Reason
+from breaker.store.contract import LastRuns
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LastRun:
+    """What was decided of a run, and how long ago; `provider` and `verdict` are its last answer's, or None."""
+
+    mark: str
+    ago_s: float
+    completion: Completion
+    reason: Reason
+    provider: str | None
+    verdict: str | None
+    answers: int
+    operations: int
+    prevented: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Last:
+    """The last decisions, newest first; by provider, how often completion was claimed and how often that was untrue."""
+
+    runs: tuple[LastRun, ...]
+    claimed: Mapping[str, int]
+    prevented: Mapping[str, int]
+
+
+def write(mark: str, decision: Decision, provider: str | None) -> str:
+    """A decision as one line."""
+    groups = (decision.succeeded, decision.failed, decision.unknown, decision.open, decision.never_started)
+    return json.dumps(
+        {
+            "mark": mark,
+            "completion": decision.completion,
+            "reason": decision.reason,
+            "provider": provider,
+            "verdict": decision.verdict,
+            "answers": decision.answers,
+            "operations": sum(map(len, groups)),
+            "prevented": decision.prevented,
+        }
+    )
+
+
+def read(found: LastRuns) -> Last:
+    """What the store has; lines of another version are left out."""
+    runs = [_read(*line.partition(" ")[::2], found.now) for line in found.lines]
+    return Last(
+        runs=tuple(one for one in runs if one is not None),
+        claimed=found.claimed,
+        prevented=found.prevented,
+    )
+
+
+def _read(at: str, line: str, now: float) -> LastRun | None:
+    try:
+        said: dict[str, Any] = json.loads(line)
+        return LastRun(
+            mark=str(said["mark"]),
+            ago_s=max(now - float(at), 0.0),
+            completion=Completion(said["completion"]),
+            reason=Reason(said["reason"]),
+            provider=said["provider"],
+            verdict=said["verdict"],
+            answers=int(said["answers"]),
+            operations=int(said["operations"]),
+            prevented=bool(said["prevented"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,82 @@
+"""Agents' tasks: takes their facts in, and decides whether one is done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from breaker.done import Bounds, Decision, decide
+from breaker.run import Fact, Run, Stage, codec, fold
+from breaker.run.digests import key_of
+from breaker.store.contract import Added, Claim, KeptRun, RunStore
+from breaker.switchboard import last_runs
+from breaker.switchboard.listeners import Concluded, Listeners, Staged, tell
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Followed:
+    """A run as the store has it: since when, in seconds since 1970, and what is known; `mark` names it to others."""
+
+    mark: str
+    began: float | None
+    run: Run
+
+
+class Runs:
+    """The runs of all agents; each call asks the store."""
+
+    def __init__(self, store: RunStore, listeners: Listeners) -> None:
+        self._store = store
+        self._listeners = listeners
+
+    async def add(self, run: str, facts: Sequence[Fact]) -> bool:
+        """Add facts to a run, each once; False where some aren't kept since there are too many. Raises StoreError."""
+        name = key_of(run)
+        became = await self._store.add(name, [codec.write(fact) for fact in facts])
+        for fact, what in zip(facts, became, strict=True):
+            if isinstance(fact, Stage) and what is Added.NEW:
+                tell(self._listeners.staged, Staged(mark=mark_of(name), stage=fact))
+        return Added.LEFT_OUT not in became
+
+    async def read(self, run: str) -> Followed:
+        """All that is known of a run; empty where nothing is. Raises StoreError."""
+        name = key_of(run)
+        kept = await self._store.read(name)
+        return Followed(mark=mark_of(name), began=kept.began, run=_folded(kept))
+
+    async def done(self, run: str, bounds: Bounds) -> Decision:
+        """Whether a run's task may be called done. Raises StoreError."""
+        name = key_of(run)
+        kept = await self._store.read(name)
+        decision = decide(_folded(kept), bounds)
+        if kept.began is not None:
+            await self._conclude(name, kept, decision)
+        return decision
+
+    async def last(self, limit: int) -> last_runs.Last:
+        """The last decisions of all runs, and how often a claim of completion was untrue. Raises StoreError."""
+        return last_runs.read(await self._store.last(limit))
+
+    async def _conclude(self, name: str, kept: KeptRun, decision: Decision) -> None:
+        """Let a decision be counted, once however often and by whomever it is asked for."""
+        last = decision.last
+        decided = f"{','.join(decision.reasons)} {'' if last is None else last.id}"
+        claimed = last.id if last is not None and decision.claimed else ""
+        if (kept.decided, kept.claimed) == (decided, claimed or kept.claimed):
+            return
+        new, claim = await self._store.conclude(name, decided, claimed)
+        if not (new or claim):
+            return
+        provider = None if last is None else last.target.partition("/")[0]
+        counted = Claim(provider=provider, prevented=decision.prevented) if claim and provider else None
+        mark = mark_of(name)
+        await self._store.note(last_runs.write(mark, decision, provider), counted)
+        tell(self._listeners.concluded, Concluded(mark=mark, decision=decision, provider=provider, claim=claim))
+
+
+def mark_of(name: str) -> str:
+    """The few letters by which a run is named to those who don't know its id."""
+    return name[:8]
+
+
+def _folded(kept: KeptRun) -> Run:
+    facts = (codec.read(line) for line in kept.lines)
+    return fold((fact for fact in facts if fact is not None), overfull=kept.overfull)

@@ -1,0 +1,38 @@
+"""Digests of what may not be known."""
+
+from breaker.run import digests
+
+CALL = ("refund", '{"order": 7, "why": "late"}')
+
+
+def test_calls_are_the_same_by_what_they_say_in_any_order_and_form() -> None:
+    other = ("look", {"at": [1, 2]})
+    found = {
+        digests.calls("r", [CALL, other]),
+        digests.calls("r", [other, ("refund", '{"why":"late","order":7}')]),
+        digests.calls("r", [("refund", {"why": "late", "order": 7}), ("look", b'{"at": [1, 2]}')]),
+    }
+
+    assert len(found) == 1
+
+
+def test_calls_differ_by_name_by_arguments_and_by_run() -> None:
+    found = {
+        digests.calls("r", [CALL]),
+        digests.calls("r2", [CALL]),
+        digests.calls("r", [("reject", CALL[1])]),
+        digests.calls("r", [("refund", '{"order": 8, "why": "late"}')]),
+        digests.calls("r", [("refund", "{broken")]),
+        digests.calls("r", [CALL, CALL]),
+    }
+
+    assert len(found) == 6
+
+
+def test_an_answer_without_calls_has_no_digest() -> None:
+    assert digests.calls("r", []) is None
+
+
+def test_a_runs_name_tells_nothing_of_its_id() -> None:
+    assert digests.key_of("goal-17") != digests.key_of("goal-18")
+    assert len(digests.key_of("goal-17")) == 32

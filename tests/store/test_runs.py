@@ -1,0 +1,133 @@
+"""Runs, on every kind of store."""
+
+import asyncio
+
+import pytest
+
+from breaker.errors import StoreError, StoreGoneError
+from breaker.store.contract import Added, Claim
+from breaker.store.redis import RedisStore
+from breaker.store.runs import KEPT_S, MOST_BYTES, MOST_FACTS, MOST_LAST
+from tests.store_server import StoreServer
+
+NEW, KNOWN, OUT = Added.NEW, Added.KNOWN, Added.LEFT_OUT
+FACTS, ABOUT = "firstbyte:{run:one}:facts", "firstbyte:{run:one}:about"
+
+
+async def test_each_fact_is_kept_once(store: RedisStore) -> None:
+    first = await store.runs.add("one", ["a", "b", "a"])
+    second = await store.runs.add("one", ["b", "c"])
+    kept = await store.runs.read("one")
+
+    assert (first, second) == ((NEW, NEW, KNOWN), (KNOWN, NEW))
+    assert kept.lines == {"a", "b", "c"}
+    assert not kept.overfull
+    assert kept.began is not None
+
+
+async def test_one_that_nobody_told_of_is_empty(store: RedisStore) -> None:
+    kept = await store.runs.read("one")
+
+    assert (kept.lines, kept.began, kept.decided, kept.claimed) == (frozenset(), None, "", "")
+
+
+async def test_many_may_add_at_once(store: RedisStore) -> None:
+    became = await asyncio.gather(*(store.runs.add("one", [f"{number % 20}"]) for number in range(60)))
+
+    assert [what for (what,) in became].count(NEW) == 20
+    assert len((await store.runs.read("one")).lines) == 20
+
+
+async def test_runs_stand_apart(store: RedisStore) -> None:
+    await asyncio.gather(*(store.runs.add(f"run-{number}", [f"{number}"]) for number in range(20)))
+    kept = await asyncio.gather(*(store.runs.read(f"run-{number}") for number in range(20)))
+
+    assert [one.lines for one in kept] == [{f"{number}"} for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([f"{number}" for number in range(MOST_FACTS)], id="of so many facts"),
+        pytest.param([f"{number:0{MOST_BYTES // 64}}" for number in range(64)], id="of so many bytes"),
+    ],
+)
+async def test_a_run_holds_no_more_than(store: RedisStore, lines: list[str]) -> None:
+    filled = await store.runs.add("one", lines)
+    before = await store.runs.read("one")
+    more = await store.runs.add("one", ["one more", lines[0]])
+    after = await store.runs.read("one")
+
+    assert (set(filled), more) == ({NEW}, (OUT, KNOWN))
+    assert (before.overfull, after.overfull) == (False, True)
+    assert after.lines == before.lines
+
+
+async def test_it_is_forgotten_a_day_after_its_last_fact(store: RedisStore, server: StoreServer) -> None:
+    await store.runs.add("one", ["a"])
+    with server.raw() as raw:
+        raw.expire(FACTS, 60)
+        raw.expire(ABOUT, 60)
+        await store.runs.add("one", ["b"])
+        left = [raw.ttl(FACTS), raw.ttl(ABOUT)]
+
+    assert all(KEPT_S - 60 < seconds <= KEPT_S for seconds in left)
+
+
+async def test_each_decision_and_each_claim_is_new_once(store: RedisStore) -> None:
+    await store.runs.add("one", ["a"])
+    found = await asyncio.gather(*(store.runs.conclude("one", "failed", "s1") for _ in range(10)))
+    others = [
+        await store.runs.conclude("one", "completed", "s1"),
+        await store.runs.conclude("one", "completed", "s2"),
+        await store.runs.conclude("one", "completed", ""),
+    ]
+    kept = await store.runs.read("one")
+
+    assert sorted(found) == [(False, False)] * 9 + [(True, True)]
+    assert others == [(True, False), (False, True), (False, False)]
+    assert (kept.decided, kept.claimed) == ("completed", "s2")
+
+
+async def test_a_decision_makes_no_run(store: RedisStore) -> None:
+    assert await store.runs.conclude("one", "failed", "s1") == (False, False)
+    assert (await store.runs.read("one")).began is None
+
+
+async def test_the_last_decisions_and_all_claims_are_kept(store: RedisStore) -> None:
+    await store.runs.note("first", None)
+    await store.runs.note("second", Claim(provider="p", prevented=True))
+    await store.runs.note("third", Claim(provider="p", prevented=False))
+    last = await store.runs.last(2)
+
+    assert [line.partition(" ")[2] for line in last.lines] == ["third", "second"]
+    assert all(0 <= last.now - float(line.partition(" ")[0]) < 600 for line in last.lines)
+    assert (last.claimed, last.prevented) == ({"p": 2}, {"p": 1})
+
+
+async def test_of_the_last_decisions_so_many_are_kept(store: RedisStore) -> None:
+    for number in range(MOST_LAST + 5):
+        await store.runs.note(f"{number}", None)
+    last = await store.runs.last(MOST_LAST + 5)
+
+    assert len(last.lines) == MOST_LAST
+    assert last.lines[0].endswith(f" {MOST_LAST + 4}")
+
+
+async def test_what_is_something_else_is_told(store: RedisStore, server: StoreServer) -> None:
+    with server.raw() as raw:
+        raw.set(FACTS, "x")
+
+    with pytest.raises(StoreError):
+        await store.runs.add("one", ["a"])
+    with pytest.raises(StoreError):
+        await store.runs.read("one")
+
+
+async def test_a_store_that_is_gone_is_told() -> None:
+    nowhere = RedisStore.from_url("unix:///not/there")
+    with pytest.raises(StoreGoneError):
+        await nowhere.runs.add("one", ["a"])
+    with pytest.raises(StoreGoneError):
+        await nowhere.runs.read("one")
+    await nowhere.close()
