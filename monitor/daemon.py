@@ -11,6 +11,7 @@ from typing import Literal
 from breaker.api.access import Access
 from breaker.api.app import create_app
 from breaker.api.desk import Desk
+from breaker.api.looking import Besides
 from breaker.api.notices import Notice
 from breaker.circuit import Move
 from breaker.errors import StoreError, StoreGoneError
@@ -111,7 +112,10 @@ async def service(
                 access=access,
                 desk=desk,
                 metrics=metrics.asgi(),
-                notices=lambda: [*ears.notes, *prober.notices()],
+                besides=Besides(
+                    notices=lambda: [*ears.notes, *prober.notices()],
+                    spent=prober.spent,
+                ),
                 phrases=settings.phrases,
             )
             url = await stack.enter_async_context(serving(app, _protocol(desk, access), listening))

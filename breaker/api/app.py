@@ -11,7 +11,7 @@ import breaker
 from breaker.api import problems
 from breaker.api.access import Access, Guard
 from breaker.api.desk import Desk
-from breaker.api.notices import Notice
+from breaker.api.looking import Besides, Looking
 from breaker.api.paths import agents, circuit, health, judge, people, plan, routing, runs
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
@@ -25,14 +25,14 @@ def create_app(
     access: Access,
     desk: Desk | None = None,
     metrics: ASGIApp | None = None,
-    notices: Callable[[], list[Notice]] = list,
+    besides: Besides | None = None,
     ready: Callable[[], list[str]] = list,
     phrases: Sequence[Phrase] = PHRASES,
 ) -> FastAPI:
     """The door's app over a switchboard that somebody else refreshes.
 
     `desk` is what the door shares with others and whoever made it closes; None makes one for this app alone.
-    `metrics` answers /metrics, `notices` are for the page, `ready` gives reasons not to be ready yet, `phrases` are
+    `metrics` answers /metrics, `besides` is for the page, `ready` gives reasons not to be ready yet, `phrases` are
     the gateways' words that exchanges are searched for and reports may name.
     Raises ValueError where anyone on the network could change something without a token.
     """
@@ -55,7 +55,7 @@ def create_app(
         agents.router(reporting.report),
         runs.router(switchboard, reporting.steps),
         judge.router(phrases),
-        people.router(switchboard, notices, metrics=metrics is not None),
+        people.router(switchboard, Looking(switchboard, besides or Besides(), metrics=metrics is not None)),
         circuit.router(switchboard),
         health.router(switchboard, ready),
     ):

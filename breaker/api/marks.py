@@ -1,13 +1,9 @@
-"""Draws the page's small marks as SVG: a shape for each state and mood, and a target's last answers as bars."""
+"""Draws the page's small marks as SVG: a shape for each state and mood."""
 
-from collections.abc import Sequence
-from html import escape
 from urllib.parse import quote
 
 from breaker.api.headline import Mood
 from breaker.circuit import State
-from breaker.log import Entry, Weight, weigh
-from breaker.policy import Policy
 
 # Drawn in a field of 24 by 24 with the text's colour; each differs in shape, so none needs its colour to be told.
 _RING = '<circle cx="12" cy="12" r="9.5" fill="none" stroke="currentColor" stroke-width="2.5"/>'
@@ -40,7 +36,12 @@ _ICON_COLOURS: dict[Mood, str] = {
     Mood.SELF_SUSPECT: "#3f74c9",
     Mood.UNKNOWN: "#808893",
 }
-_BAR, _STEP, _HIGH, _SHOWN = 5, 8, 30, 16
+# Silence, and then the first byte.
+LOGO = (
+    '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" '
+    'aria-hidden="true"><path d="M1.5 12H10" stroke-dasharray=".1 4.2"/><path d="M12 3.5v17" stroke-width="3.5"/>'
+    '<path d="M17.5 8v8M22 10v4"/></svg>'
+)
 
 
 def of_state(state: State) -> str:
@@ -58,33 +59,3 @@ def icon(mood: Mood) -> str:
     drawn = _MOODS[mood].replace('class="cut"', 'stroke="#fff"')
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" color="{_ICON_COLOURS[mood]}">{drawn}</svg>'
     return f"data:image/svg+xml,{quote(svg)}"
-
-
-def bars(entries: Sequence[Entry], policy: Policy) -> str:
-    """The newest answers, newest on the right: height is the first byte's time, full height the slow limit."""
-    shown = entries[-_SHOWN:]
-    width = _SHOWN * _STEP
-    left = width - len(shown) * _STEP
-    drawn = "".join(_bar(entry, policy, left + i * _STEP) for i, entry in enumerate(shown))
-    bad = sum(weigh(entry, policy).bad for entry in shown)
-    said = escape(f"the last {len(shown)} probes, {bad} of them bad; full height is {policy.slow_s:g} s")
-    return (
-        f'<svg class="bars" viewBox="0 0 {width} {_HIGH}" width="{width}" height="{_HIGH}" role="img" '
-        f'aria-label="{said}"><title>{said}</title><path class="limit" d="M0 .5H{width}"/>'
-        f'<path class="ground" d="M0 {_HIGH - 0.5}H{width}"/>{drawn}</svg>'
-    )
-
-
-def _bar(entry: Entry, policy: Policy, x: int) -> str:
-    """Full and hollow for slow, a cross for failed, a stump for what tells nothing."""
-    match weigh(entry, policy):
-        case Weight.FAILED | Weight.REFUSED:
-            return f'<path class="failed" d="M{x} 10l{_BAR} {_BAR}m0 -{_BAR}l-{_BAR} {_BAR}"/>'
-        case Weight.SLOW:
-            return f'<rect class="slow" x="{x + 0.75}" y="1.75" width="{_BAR - 1.5}" height="{_HIGH - 3.5}"/>'
-        case Weight.NOTHING | Weight.THROTTLED:
-            return f'<rect class="nothing" x="{x}" y="{_HIGH - 3}" width="{_BAR}" height="2"/>'
-        case Weight.GOOD:
-            share = min((entry.answer.first_byte_s or 0.0) / policy.slow_s, 1.0)
-            high = max(round(share * (_HIGH - 2), 1), 2.0)
-            return f'<rect class="good" x="{x}" y="{_HIGH - 1 - high:g}" width="{_BAR}" height="{high:g}"/>'

@@ -34,6 +34,10 @@ class Recent:
                 _log.warning("store gone, showing the moves last known: %s", error, extra=STORE_GONE())
         return self._moves
 
+    def forget(self) -> None:
+        """Read them anew the next time that somebody looks."""
+        self._read_at = None
+
     async def _read(self) -> list[tuple[str, Move]]:
         names = [standing.target.name for standing in self._switchboard.standings()]
         return await newest_moves(self._switchboard, names, SHOWN)

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from breaker.api.notices import Notice
+from breaker.api.notices import Notice, Spent
 from breaker.errors import StoreError
 from breaker.logged import FAULT, STORE_CLOCK, TURNS_MISSED
 from breaker.store.claim import Need, Wish
@@ -132,6 +132,10 @@ class Prober:
     def notices(self) -> Sequence[Notice]:
         """What people should know of the budgets, and of targets that refuse our probes by our own fault."""
         return [*self._till.notices(), *self._misfits.notices()]
+
+    def spent(self) -> list[Spent]:
+        """What probes have cost today, of each provider."""
+        return self._till.spent()
 
     # The turns
 

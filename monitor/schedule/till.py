@@ -2,12 +2,12 @@
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Protocol
 
 from breaker.answer import Answer
 from breaker.api.notices import Level as Weight
-from breaker.api.notices import Notice
+from breaker.api.notices import Notice, Spent
 from breaker.errors import StoreGoneError
 from breaker.logged import BUDGET
 from monitor.budget import SLOWED, Cost, Level, Purse, cost, day_of
@@ -31,8 +31,9 @@ class Till:
     Days are those of this machine's clock in UTC; replicas share the sums.
     """
 
-    def __init__(self, plans: Iterable[TargetPlan], store: Spending, metrics: Metrics) -> None:
+    def __init__(self, plans: Sequence[TargetPlan], store: Spending, metrics: Metrics) -> None:
         self._purses = {plan.target.provider.name: Purse(plan.budget) for plan in plans}
+        self._priced = {plan.target.provider.name for plan in plans if plan.price is not None}
         self._store = store
         self._metrics = metrics
 
@@ -55,6 +56,15 @@ class Till:
         day = _today()
         short = {name: purse for name, purse in self._purses.items() if purse.level(day) is not Level.FREE}
         return [Notice(_told(name, purse, day), Weight.WARNING) for name, purse in short.items()]
+
+    def spent(self) -> list[Spent]:
+        """What each provider's probes have cost today, as far as it is known here."""
+        day = _today()
+        return [self._spent(name, purse, day) for name, purse in self._purses.items()]
+
+    def _spent(self, name: str, purse: Purse, day: str) -> Spent:
+        tokens, usd = purse.totals(day)
+        return Spent(provider=name, tokens=tokens, usd=usd if name in self._priced else None, share=purse.share(day))
 
     async def _totals(self, provider: str, day: str, paid: Cost) -> tuple[int, float]:
         purse = self._purses[provider]

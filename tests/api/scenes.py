@@ -6,9 +6,10 @@ from typing import Any
 
 from breaker.answer import Answer, Ended, Source
 from breaker.api.headline import Known
-from breaker.api.notices import Notice
+from breaker.api.notices import Aside, Notice, Spent
 from breaker.api.page import View
 from breaker.circuit import Cause, Circuit, Held, Move, state, until
+from breaker.history import History
 from breaker.log import Entry, Log
 from breaker.policy import Policy
 from breaker.route import Route, choose
@@ -79,8 +80,14 @@ def scene(
     routes: Sequence[Route] = ROUTES,
     moves: Sequence[tuple[str, Move]] = (),
     notices: Sequence[Notice] = (),
+    histories: Mapping[str, History] | None = None,
+    spent: Sequence[Spent] | None = None,
+    asides: Sequence[Aside] = (),
 ) -> View:
-    """A view with these circuits; each target was heard of 12 s ago unless `heard_s` or `logs` say otherwise."""
+    """A view with these circuits; each target was heard of 12 s ago unless `heard_s` or `logs` say otherwise.
+
+    `logs` and `histories` go by the targets' short names.
+    """
     circuits = {PRIMARY.name: primary, BACKUP.name: backup, OTHER.name: other}
     stale = age_s is None or age_s > STALE_AFTER_S
     heard = {short: _heard(target, (heard_s or {}).get(short, 12.0)) for short, target in _SHORT.items()}
@@ -94,6 +101,9 @@ def scene(
         notices=notices,
         now=NOW,
         known=Known(age_s=age_s, stale=stale, self_suspect_s=self_suspect_s),
+        histories={_SHORT[short].name: history for short, history in (histories or {}).items()},
+        spent=spent,
+        asides=asides,
     )
 
 

@@ -99,7 +99,7 @@ async def test_metrics_are_what_was_handed_in(switchboard: Switchboard) -> None:
         page = await door.get("/")
 
     assert (answer.status_code, answer.text) == (200, "up 1\n")
-    assert 'href="/metrics"' in page.text
+    assert 'href="metrics"' in page.text
 
 
 async def test_without_metrics_there_is_no_path_for_them(door: httpx.AsyncClient) -> None:

@@ -5,7 +5,7 @@ from typing import NoReturn
 import httpx
 import pytest
 
-from breaker.api import Access, create_app
+from breaker.api import Access, Besides, create_app
 from breaker.switchboard import Switchboard
 from tests.api.server import Server
 from tests.api.world import PRIMARY, URL
@@ -61,7 +61,7 @@ async def test_a_fault_of_our_own_tells_nothing(switchboard: Switchboard) -> Non
     def notices() -> NoReturn:
         raise RuntimeError("psst")
 
-    app = create_app(switchboard, access=Access(), notices=notices)
+    app = create_app(switchboard, access=Access(), besides=Besides(notices=notices))
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url=URL) as door:
         answer = await door.get("/")

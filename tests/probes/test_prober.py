@@ -348,10 +348,15 @@ async def test_replicas_share_a_budget_and_a_restart_keeps_it(store: RedisStore)
             await w.until(lambda: w.prober.notices())
         async with world(chosen, store) as again:
             await again.until(lambda: again.prober.notices())
+            (told,) = again.prober.spent()
         spent = await store.spend("a", day_of(time.time()), 0, 0.0)
         cost = sum(attempt.prompt_tokens for attempt in simulator.asked("a/m").attempts)
 
     assert spent[0] > cost > 2_500
+    assert (told.provider, told.usd) == ("a", None)
+    assert told.tokens > 1_000
+    assert told.share is not None
+    assert told.share > 1
 
 
 async def test_a_fault_of_ours_in_one_probe_is_counted_and_ends_nothing(

@@ -1,44 +1,27 @@
 """What people and their tools look at: the page, /targets and /moves."""
 
-from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse, Response
 
 from breaker.api import page, shapes, shaping
-from breaker.api.headline import Known
-from breaker.api.notices import Notice
-from breaker.api.recent import Recent, newest_moves
+from breaker.api.looking import Looking
+from breaker.api.recent import newest_moves
 from breaker.api.replies import as_json
 from breaker.switchboard import Switchboard
 
 MAX_MOVES = 200
 
 
-def router(switchboard: Switchboard, notices: Callable[[], list[Notice]], *, metrics: bool) -> APIRouter:
-    """The paths of those who look; `metrics` says whether the page may name /metrics."""
+def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
+    """The paths of those who look."""
     paths = APIRouter(tags=["people"])
-    recent = Recent(switchboard)
 
     @paths.get("/", name="page", response_class=HTMLResponse)
     async def page_() -> Response:
         """One page that shows how things stand."""
-        await switchboard.look_again()
-        view = page.View(
-            decisions=[switchboard.route(route.name) for route in switchboard.routes],
-            moves=await recent.moves(),
-            standings=switchboard.standings(),
-            notices=notices(),
-            now=switchboard.now(),
-            known=Known(
-                age_s=switchboard.age_s(),
-                stale=switchboard.stale(),
-                self_suspect_s=switchboard.self_suspect_s(),
-            ),
-            metrics=metrics,
-        )
-        return HTMLResponse(page.render(view), headers=page.HEADERS)
+        return HTMLResponse(await looking.page(), headers=page.HEADERS)
 
     @paths.get("/targets", response_model=shapes.TargetsShape)
     async def targets(target: Annotated[str | None, Query()] = None) -> Response:

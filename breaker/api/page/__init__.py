@@ -1,0 +1,71 @@
+"""Draws the page that a person understands at a glance."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import breaker
+from breaker.api import marks, words
+from breaker.api.headline import Headline, headline
+from breaker.api.notices import Notice
+from breaker.api.page import asides, moves, parts, routes, spending, targets
+from breaker.api.page.sheet import HEADERS, SCRIPT, STYLE, TEMPLATE
+from breaker.api.page.view import View
+from breaker.api.spans import lasting
+
+__all__ = ["HEADERS", "View", "drawn", "render"]
+
+
+def render(view: View) -> str:
+    """The page's HTML."""
+    return "".join(drawn(view))
+
+
+def drawn(view: View) -> Iterator[str]:
+    """The page's HTML in pieces, of which none takes long: between two, others may have their turn."""
+    told = headline(view.decisions, view.standings, view.now, known=view.known)
+    cards = []
+    for number, standing in enumerate(view.standings):
+        cards.append(targets.card(standing, view, number))
+        yield ""
+    yield TEMPLATE.substitute(
+        title=escape(f"{told.text.rstrip('.')} · Firstbyte"),
+        icon=escape(marks.icon(told.mood)),
+        style=STYLE,
+        script=SCRIPT,
+        logo=marks.LOGO,
+        clock=parts.moment(view.now, view.now),
+        mood=told.mood.value,
+        known="stale" if view.known.stale else "fresh",
+        mark=marks.of_mood(told.mood),
+        headline=escape(told.text),
+        more=_more(told),
+        facts=escape(" ".join(_facts(view))),
+        notices=_notices(view.notices),
+        routes="\n".join(routes.card(decision, view) for decision in view.decisions),
+        targets="\n".join(cards),
+        moves=moves.section(view),
+        spending=spending.section(view.spent),
+        asides="\n".join(asides.section(aside, view.now) for aside in view.asides),
+        metrics='<a href="metrics">Metrics</a>' if view.metrics else "",
+        version=escape(breaker.__version__),
+    )
+
+
+def _facts(view: View) -> Iterator[str]:
+    """How old what is shown is."""
+    if view.known.age_s is not None:
+        yield f"Read from the store {lasting(view.known.age_s)} ago."
+    quiet = [words.quiet_s(standing, view.now) for standing in view.standings]
+    if quiet and min(quiet) != float("inf"):
+        yield f"Newest answer {lasting(min(quiet))} ago."
+
+
+def _more(told: Headline) -> str:
+    return "\n".join(f"<p>{escape(sentence)}</p>" for sentence in told.more)
+
+
+def _notices(notices: Sequence[Notice]) -> str:
+    if not notices:
+        return ""
+    items = "\n".join(f'<li class="{notice.level.value}">{escape(notice.text)}</li>' for notice in notices)
+    return f'<ul class="notices">\n{items}\n</ul>'
