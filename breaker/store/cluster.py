@@ -24,7 +24,7 @@ from breaker.errors import StoreError, StoreGoneError
 from breaker.logged import STORE_CLOCK, STORE_FOUND
 from breaker.store.address import Address, Host
 from breaker.store.call import TIME, Call
-from breaker.store.finder import LEAST, NOT_FOUND, Finder
+from breaker.store.finder import LEAST, NOT_FOUND, Finder, not_found
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool
 from breaker.store.servers import CLOCK
@@ -72,6 +72,7 @@ class Cluster:
         self._owners: list[Host | None] = [None] * SLOTS
         self._primaries: tuple[Host, ...] = ()
         self._why = f"the store at {self.place} hasn't been found yet"
+        self._trouble = NOT_FOUND
         self._finder = Finder(self._look)
         self._closed = False
         self._clocks: dict[Host | None, float] = {}  # each node's, minus our monotonic one
@@ -106,7 +107,7 @@ class Cluster:
         if not self._primaries:
             await self._finder.wait(self._limit_s)
         if not self._primaries:
-            raise StoreGoneError(self._why, NOT_FOUND)
+            raise StoreGoneError(self._why, self._trouble)
         return self._line(random.choice(self._primaries))  # noqa: S311 # to spread listeners, no secret
 
     async def close(self) -> None:
@@ -121,7 +122,7 @@ class Cluster:
         host = self._owners[slot_of(call.key)]
         if host is None:
             self._finder.begin()
-            replies[place] = StoreGoneError(self._why, NOT_FOUND)
+            replies[place] = StoreGoneError(self._why, self._trouble)
             return None
         return _Step(place, call, host)
 
@@ -193,13 +194,15 @@ class Cluster:
         if said:
             await self._take(said.most_common(1)[0][0])
         else:
+            self._trouble = not_found(refused, "a node")
             self._why = f"no node of the store at {self.place} says where it is: {refused[0]}"
 
     async def _ask(self, host: Host) -> tuple[Range, ...]:
         line = self._line(host)
         (reply,) = await line.send([Call(key="", words=("CLUSTER", "SLOTS"))])
         if isinstance(reply, ResponseError) and _ALONE in str(reply):
-            raise StoreError(f"the server at {line.place} is no node of a cluster; write its URL with redis://")
+            trouble = "is no node of a cluster"
+            raise StoreGoneError(f"the server at {line.place} {trouble}; write its URL with redis://", trouble)
         if isinstance(reply, RedisError):
             raise translated(reply, line.place)
         return read_ranges(reply, host, line.place)
@@ -210,6 +213,7 @@ class Cluster:
             owners[one.first : one.last + 1] = [one.host] * (one.last + 1 - one.first)
         primaries = tuple(dict.fromkeys(one.host for one in ranges))
         self._why = f"no node of the store at {self.place} has the slot of this key"
+        self._trouble = f"{NOT_FOUND}, no node has the slot of this key"
         if set(primaries) != set(self._primaries):
             at = ", ".join(map(str, primaries))
             _log.info("the store at %s is at %s", self.place, at, extra=STORE_FOUND(place=self.place))

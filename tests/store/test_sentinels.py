@@ -216,14 +216,18 @@ async def test_without_a_sentinel_nothing_is_found_and_that_is_said(guard: Guard
 
 async def test_an_unknown_service_is_named(guard: Guard) -> None:
     async with connected(guard.url_of("circus")) as store:
-        with pytest.raises(StoreGoneError, match="know no master named 'circus'"):
+        with pytest.raises(StoreGoneError, match="know no master named 'circus'") as error:
             await store.look(TARGET)
+
+    assert error.value.trouble == "can't be found, its sentinels know no such service"
 
 
 async def test_a_server_that_is_no_sentinel_is_named(guard: Guard) -> None:
     async with connected(f"redis+sentinel://127.0.0.1:{guard.master.port}/{SERVICE}") as store:
-        with pytest.raises(StoreGoneError, match=rf"{guard.master.port} \(a sentinel\) refused with ResponseError"):
+        with pytest.raises(StoreGoneError, match=rf"{guard.master.port} \(a sentinel\) talks as no") as error:
             await store.ping()
+
+    assert error.value.trouble == "can't be found, a sentinel talks as no sentinel does"
 
 
 @pytest.mark.parametrize("user", ["", "ann:hush@"])
@@ -236,6 +240,7 @@ async def test_sentinels_have_a_password_of_their_own(folder: Path, user: str) -
                 with pytest.raises(StoreGoneError, match="password") as error:
                     await store.ping()
             assert "hush" not in str(error.value)
+            assert error.value.trouble == "can't be found, a sentinel refuses the password"
         async with connected(right) as store:
             await store.ping()
 
