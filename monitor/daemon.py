@@ -204,7 +204,7 @@ async def _forever(once: Callable[[], Awaitable[None]]) -> None:
         except StoreError as error:
             if str(error) != said:  # once for each new trouble, not once a second
                 said = str(error)
-                _log.warning("%s", said, extra=STORE_GONE())
+                _log.warning("%s", error, extra=STORE_GONE())
             await asyncio.sleep(AGAIN_S)
         except Exception:  # noqa: BLE001 # a fault of ours must not stop the service
             _log.exception("a round of %s failed; it goes on", once, extra=FAULT())

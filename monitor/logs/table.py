@@ -20,7 +20,7 @@ an address with a password. Line ends and other characters that steer a terminal
 line tells the kind and the place, not the words.
 
 Of lines with the same event, level and target or provider {MOST} pass in {WITHIN_S:g} seconds; the next one after others were held back says how many.
-`firstbyte_log_lines_total` counts all of them.
+`firstbyte_log_lines_total` counts all of them. A trouble of the store that several parts of the service meet is told once a minute at most, by each event.
 
 ## Keys of every line
 
