@@ -1,10 +1,12 @@
 """Asks and reports at a steady pace, whether answers come or not, and writes down what became of each."""
 
 import asyncio
+import contextlib
 import json
 import re
 import statistics
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import cast
@@ -12,6 +14,8 @@ from typing import cast
 TICK_S = 0.002
 # An answer that comes later than this is as good as none: the agent has gone on.
 LATE_S = 1.0
+# So many connections are used in turn, from the start on: what a service keeps for each is no growth.
+CONNECTIONS = 200
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _STALE = re.compile(rb'"stale":\s*true')
 _TARGET = re.compile(rb'"target":\s*"([^"]+)"')
@@ -31,7 +35,19 @@ class Asked:
     @property
     def failed(self) -> bool:
         """Whether the agent was let down."""
-        return self.took_s is None or self.took_s > LATE_S or self.status not in (200, 202)
+        return self.late or self.took_s is None or self.status not in (200, 202)
+
+    @property
+    def late(self) -> bool:
+        """Whether it was answered, and too late."""
+        return self.took_s is not None and self.took_s > LATE_S
+
+    def __str__(self) -> str:
+        """What became of it."""
+        where = "/reports" if self.name else "/route"
+        if self.status is None:
+            return f"of {where} unanswered"
+        return f"of {where} answered with {self.status} after {self.took_s or 0.0:.0f} s"
 
 
 @dataclass(frozen=True)
@@ -51,16 +67,17 @@ class Load:
         self.reports: list[Asked] = []
         self.stopped = False
         self.forgotten = 0
-        self.failed_batches = 0
-        self._failed = 0
+        self._faults: list[Asked] = []
         self._reporting = reporting
-        self._free: list[_Connection] = []
-        self._all: list[_Connection] = []
-        self._pending: set[asyncio.Task[None]] = set()
+        self._free: deque[_Connection] = deque()
+        self._all: set[_Connection] = set()
+        self._due: deque[tuple[bytes, Asked]] = deque()  # all connections are busy
+        self._opening: set[asyncio.Task[None]] = set()
         self._question = f"GET /route?route=coder HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
 
     async def run(self) -> None:
         """Go on until stopped."""
+        await asyncio.gather(*(self._open() for _ in range(CONNECTIONS)))
         due, ticks = time.perf_counter(), 0
         while not self.stopped:
             self._send(self.routes, self._question, "")
@@ -71,12 +88,12 @@ class Load:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
 
     def forget(self, before: float) -> None:
-        """Count what was sent before a moment, and keep it no longer; what is still unanswered counts as failed."""
+        """Count what was sent before a moment, and keep no more of it than the faults; the unanswered ones are some."""
         for where in (self.routes, self.reports):
             old = between(where, 0.0, before - LATE_S)
             self.forgotten += len(old)
-            self._failed += sum(one.failed for one in old)
-            del where[: len(old)]
+            self._faults += [one for one in old if one.failed]
+            where[:] = between(where, before - LATE_S, float("inf"))
 
     @property
     def sent(self) -> int:
@@ -84,9 +101,9 @@ class Load:
         return self.forgotten + len(self.routes) + len(self.reports)
 
     @property
-    def failed(self) -> int:
-        """How many of them failed."""
-        return self._failed + self.failed_batches + sum(one.failed for one in (*self.routes, *self.reports))
+    def faults(self) -> list[Asked]:
+        """Those of them that failed."""
+        return [*self._faults, *(one for one in (*self.routes, *self.reports) if one.failed)]
 
     async def answered(self, before: float) -> None:
         """Wait until all that was sent before a moment is answered, or so late that it doesn't matter."""
@@ -99,7 +116,7 @@ class Load:
         """Stop, wait for the last answers, and hang up."""
         self.stopped = True
         await self.answered(time.perf_counter())
-        for connection in self._all:
+        for connection in list(self._all):
             connection.transport.abort()
 
     def _report(self, number: int) -> tuple[bytes, str]:
@@ -110,40 +127,49 @@ class Load:
         return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body, name
 
     def _send(self, where: list[Asked], question: bytes, name: str) -> None:
-        if self._free:
-            where.append(asked := Asked(time.perf_counter(), name))
-            self._free.pop().ask(question, asked)
-            return
         where.append(asked := Asked(time.perf_counter(), name))
-        task = asyncio.create_task(self._connect_and_ask(question, asked))
-        self._pending.add(task)
-        task.add_done_callback(self._pending.discard)
+        self._due.append((question, asked))
+        self._go_on()
+        if self._due and len(self._all) + len(self._opening) < CONNECTIONS:
+            task = asyncio.create_task(self._open())
+            self._opening.add(task)
+            task.add_done_callback(self._opening.discard)
 
-    async def _connect_and_ask(self, question: bytes, asked: Asked) -> None:
+    def _go_on(self) -> None:
+        while self._due and self._free:
+            self._free.popleft().ask(*self._due.popleft())
+
+    async def _open(self) -> None:
         loop = asyncio.get_running_loop()
-        try:
-            _, made = await loop.create_connection(lambda: _Connection(self._free), "127.0.0.1", self.port)
-        except OSError:
-            return  # unanswered, so it has failed
-        self._all.append(made)
-        asked.at = time.perf_counter()
-        made.ask(question, asked)
+        with contextlib.suppress(OSError):  # what stays unanswered has failed
+            await loop.create_connection(lambda: _Connection(self._freed, self._lost), "127.0.0.1", self.port)
+
+    def _freed(self, connection: "_Connection") -> None:
+        self._all.add(connection)
+        self._free.append(connection)
+        self._go_on()
+
+    def _lost(self, connection: "_Connection") -> None:
+        self._all.discard(connection)
+        if connection in self._free:
+            self._free.remove(connection)
 
 
 class _Connection(asyncio.Protocol):
-    """A connection with one request at a time; free again once it is answered."""
+    """A connection with one request at a time; says when it is free, and when it is lost."""
 
-    def __init__(self, free: list["_Connection"]) -> None:
-        self._free = free
+    def __init__(self, freed: Callable[["_Connection"], None], lost: Callable[["_Connection"], None]) -> None:
+        self._freed = freed
+        self._lost = lost
         self._said = b""
         self._asked: Asked | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)  # uvloop's own is none by name
+        self._freed(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self in self._free:
-            self._free.remove(self)
+        self._lost(self)
 
     def ask(self, question: bytes, asked: Asked) -> None:
         """Send a request."""
@@ -162,7 +188,7 @@ class _Connection(asyncio.Protocol):
         asked.stale = _STALE.search(body) is not None
         found = _TARGET.search(body)
         asked.target = found[1].decode() if found else ""
-        self._free.append(self)
+        self._freed(self)
 
 
 @dataclass

@@ -191,13 +191,6 @@ def told(row: Row, quiet: Tail) -> str:
     return f"{row.name:28} {asked} {' '.join(shares)} {row.lost:6} {stale} {row.back_s:7.2f} {kept}"
 
 
-def _fault(one: Asked) -> str:
-    where = "/reports" if one.name else "/route"
-    if one.status is None:
-        return f"of {where} unanswered"
-    return f"of {where} answered with {one.status} after {one.took_s:.0f} s"
-
-
 @contextlib.asynccontextmanager
 async def alone(folder: Path) -> AsyncIterator[Place]:
     """One server."""
@@ -230,7 +223,7 @@ async def measure(kind: Kind, troubles: Sequence[Trouble[Any]], seconds: float) 
                 rows.append(row := await happen(trouble, place, here, seconds))
                 quiet = Tail.of(one for row in rows for one in row.quiet)
                 print(told(row, quiet), flush=True)
-                for fault, count in sorted(Counter(map(_fault, row.faults)).items()):
+                for fault, count in sorted(Counter(map(str, row.faults)).items()):
                     print(f"{'':28} {count} {fault}", flush=True)
             print(f"{'':28} {await balance(place, here)}", flush=True)
     print(f"{'':28} quiet p50 {quiet.at(50):.0f} us, p99 {quiet.at(99):.0f} us\n", flush=True)

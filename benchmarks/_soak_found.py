@@ -1,0 +1,64 @@
+"""What the soak found again and again, and whether anything of it grows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from benchmarks._soak_slope import Slope, fit
+
+# Before this many minutes a slope says nothing.
+TELLING_MIN = 5.0
+# At most this share may be added in an hour, beyond three errors of the slope. A leak of ten bytes a request would be a
+# fifth of the memory.
+BOUNDS = {"memory": 0.1, "store": 0.15, "keys": 0.2, "p99": 1.0}
+MEANINGS = {
+    "memory": "resident memory of the service, MB",
+    "store": "what the store's data take, MB",
+    "keys": "keys in the store but for claims",
+    "files": "open files of the service",
+    "p50": "/route, the middle, us",
+    "p99": "/route, p99, us",
+    "waited": "waiting for a processor, share",
+}
+# Times are those of the service where it and the load wait for no more than this share of the time for a processor.
+TIMES, CALM, FEWEST = ("p50", "p99"), 0.25, 10
+GROWS, UNSURE = ": it grows", ": can't be told"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was found at a moment; `waited` is the share of the time that service and load waited for a processor."""
+
+    at: float
+    memory: float
+    store: float
+    keys: float
+    files: float
+    p50: float
+    p99: float
+    waited: float
+
+
+def told(samples: Sequence[Sample], minutes: float) -> bool:
+    """Print a line for each thing that was measured; False where one grows, or where that can't be told."""
+    print(f"{'':38} {'first':>9} {'last':>9} {'an hour':>9} {'error':>7}  at most")
+    words = {field.name: _line(samples, field.name) for field in fields(Sample)[1:]}
+    for name, line in words.items():
+        print(f"{MEANINGS[name]:38} {line}")
+    if minutes < TELLING_MIN:
+        print("\nToo short to tell a slope; --minutes 10 does.")
+        return True
+    return not any(line.endswith((GROWS, UNSURE)) for line in words.values())
+
+
+def _line(samples: Sequence[Sample], name: str) -> str:
+    some = [one for one in samples if name not in TIMES or one.waited <= CALM]
+    values, most = [float(getattr(one, name)) for one in some], BOUNDS.get(name)
+    if len(some) < FEWEST:
+        return f"{'the machine was busy with others':>37}{UNSURE}"
+    slope = fit([one.at for one in some], values)
+    said = f"{values[0]:9.2f} {values[-1]:9.2f} {slope.an_hour:9.1%} {slope.error:7.1%}"
+    return said if most is None else f"{said}  {most:.0%}{_verdict(slope, most)}"
+
+
+def _verdict(slope: Slope, most: float) -> str:
+    return GROWS if slope.risen(most) else "" if slope.sharp(most) else UNSURE

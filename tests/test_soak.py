@@ -1,0 +1,48 @@
+"""The verdict of the soak, both ways: on what grows, on what doesn't, and on what can't be told."""
+
+import random
+
+import pytest
+
+from benchmarks._soak_found import CALM, Sample, told
+from benchmarks._soak_waits import Waits
+
+
+def samples(minutes: float, *, an_hour: float = 0.0, noise: float = 0.01, waited: float = 0.0) -> list[Sample]:
+    """What a service would show whose memory grows by this share in an hour."""
+    chance, found = random.Random(7), []
+    for number in range(round(minutes * 30)):
+        level = 1 + an_hour * number / 1800
+        one, other = (level * (1 + chance.uniform(-noise, noise)) for _ in range(2))
+        found.append(Sample(2.0 * number, 100 * one, 4.0, 65, 300, 200, 2000 * other / level, waited))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "minutes", "well", "said"),
+    [
+        pytest.param(samples(10), 10, True, "", id="level"),
+        pytest.param(samples(10, an_hour=0.05), 10, True, "", id="within the bound"),
+        pytest.param(samples(10, an_hour=0.5), 10, False, "10%: it grows", id="a leak"),
+        pytest.param(samples(10, an_hour=0.5, noise=0.0), 10, False, "10%: it grows", id="a leak without noise"),
+        pytest.param(samples(10, noise=0.5), 10, False, "10%: can't be told", id="too much noise"),
+        pytest.param(
+            samples(10, waited=CALM + 0.1), 10, False, "was busy with others: can't be told", id="a busy machine"
+        ),
+        pytest.param(samples(0.5, an_hour=9.0), 0.5, True, "Too short to tell a slope", id="too short"),
+    ],
+)
+def test_what_grows_is_told_from_what_does_not(
+    found: list[Sample], minutes: float, well: bool, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told(found, minutes) is well
+    assert said in capsys.readouterr().out
+
+
+def test_a_wait_is_counted_from_the_look_before_to_the_look_after() -> None:
+    waits = Waits()
+    waits._moments, waits._sums = [0.0, 1.0, 2.0, 3.0], [0.0, 0.1, 0.7, 0.7]
+
+    assert waits.between(1.2, 1.8) == pytest.approx(0.6)
+    assert waits.between(2.0, 9.0) == 0.0
+    assert Waits().between(0.0, 1.0) == 0.0
