@@ -8,6 +8,7 @@ FirstbyteError
 │   ├── StoreGoneError        no answer within the limit, no connection, or it is only loading or read-only
 │   ├── CertificatesError     the certificates for the way to it can't be used
 │   └── EmbeddedStoreError    no server could be started on this machine
+├── NotStartedError       an operation of a run isn't begun, since that may do harm
 ├── AnswerError           an answer failed after part of it had been shown
 └── DoorError             the service could not be asked, or refused
     ├── DoorAddressError      the address, or the token for it, can't be used
@@ -78,6 +79,17 @@ class CertificatesError(StoreError):
 
 class EmbeddedStoreError(StoreError):
     """No server of our own could be started; the message says what is missing and where it was looked for."""
+
+
+class NotStartedError(FirstbyteError):
+    """An operation of a run isn't begun: what it needs hasn't succeeded, or it may have happened already.
+
+    The message may be handed to the model. `why` is `needs`, `nobody_knows` or `not_again`.
+    """
+
+    def __init__(self, message: str, why: str) -> None:
+        self.why = why
+        super().__init__(message)
 
 
 class AnswerError(FirstbyteError):

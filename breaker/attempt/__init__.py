@@ -2,7 +2,7 @@
 
 from breaker.attempt.again import Next, Tried, next_try
 from breaker.attempt.asked import Asked, read_request
-from breaker.attempt.attempt import Attempt, Stand
+from breaker.attempt.attempt import Attempt, Stand, Turn
 from breaker.attempt.limits import Limits
 from breaker.attempt.place import Place
 from breaker.attempt.showing import Showing
@@ -26,6 +26,7 @@ __all__ = [
     "Stand",
     "Step",
     "Tried",
+    "Turn",
     "Wait",
     "headers_of",
     "next_try",

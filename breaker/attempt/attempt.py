@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from breaker.answer import Answer, Ended, Source
 from breaker.attempt.asked import Asked
@@ -13,6 +13,9 @@ from breaker.attempt.place import Place
 from breaker.verdict import Blame, Judgement, Verdict, judge
 from breaker.wire.inflate import BrokenEncodingError, Inflater
 from breaker.wire.reading import Reading
+
+if TYPE_CHECKING:
+    from breaker.run import Says
 
 # A body that is to be judged as a whole is held up to this size.
 MAX_HELD = 64 * 1024 * 1024
@@ -36,6 +39,13 @@ class End(NamedTuple):
 
     answer: Answer
     judgement: Judgement
+
+
+class Turn(NamedTuple):
+    """A digest of the tools that an answer calls, keyed by the run's id, and what the end of its text sounds like."""
+
+    calls: str | None
+    says: "Says | None"
 
 
 class Attempt:
@@ -193,6 +203,12 @@ class Attempt:
     def crowded(self) -> bool:
         """Whether it was refused as one too many at once."""
         return self._refused and self.stand is Stand.BAD and says_crowded(b"".join(self._held))
+
+    def turn(self, run: str) -> Turn:
+        """What a run needs to know of it besides its facts."""
+        from breaker.run import claims, digests  # here, since few steps are of a run
+
+        return Turn(digests.calls(run, self._reading.calls), claims.says(self._reading.last_words))
 
     @property
     def shown_chars(self) -> int:

@@ -6,8 +6,8 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 from breaker.client.address import Address
 from breaker.client.engine import FLUSH_S, Engine
@@ -20,10 +20,13 @@ from breaker.errors import BadFactError, DoorError, DoorGoneError, DoorRefusedEr
 
 if TYPE_CHECKING:
     from breaker.answer import Answer
+    from breaker.client.running import Running
     from breaker.verdict import Verdict
 
 _log = logging.getLogger(__name__)
 monotonic = time.monotonic
+# So many answers' places in runs are kept until they are reported.
+_MOST_PLACES = 256
 
 
 class Client:
@@ -44,6 +47,7 @@ class Client:
         self._session = os.urandom(16).hex() if session is None else checked(session)
         self._strict = strict
         self._outbox = Outbox()
+        self._places: dict[str, Mapping[str, Any]] = {}
         self._book = Book(self._fallback, strict=strict)
         self._kept = self._book.kept  # read at every step
         self._begin()
@@ -79,20 +83,43 @@ class Client:
         Give an `Answer`, or its facts: target, ended and seconds are needed, an id is made when left out. None where
         these are no facts (with `strict`: BadFactError).
         """
-        from breaker.answer import Answer  # here and in the client's thread, so that loading the client stays quick
-        from breaker.verdict import judge
+        from breaker.verdict import judge  # here and in the client's thread, so that loading the client stays quick
 
         now = monotonic()
+        made = self.answer(answer, facts)
+        if made is None:
+            return None
+        judgement = judge(made)
+        self._book.stepped(Step(made, judgement, now))
+        if self._outbox.add(Waiting(made, now, self._places.pop(made.id, None))) and not self._engine.tell():
+            self._outbox.give_up()
+        return judgement.verdict
+
+    def answer(self, answer: Answer | None, facts: Mapping[str, object]) -> Answer | None:
+        """The answer, or the one that has these facts, with an id made up where there is none; None for no facts."""
+        from breaker.answer import Answer  # as above
+
         try:
-            answer = Answer.from_facts({"id": os.urandom(16).hex(), **facts}) if answer is None else answer
+            return Answer.from_facts({"id": os.urandom(16).hex(), **facts}) if answer is None else answer
         except BadFactError as error:
             self._not_taken(error)
             return None
-        judgement = judge(answer)
-        self._book.stepped(Step(answer, judgement, now))
-        if self._outbox.add(Waiting(answer, now)) and not self._engine.tell():
-            self._outbox.give_up()
-        return judgement.verdict
+
+    # For runs
+
+    def now(self) -> float:
+        """The monotonic moment."""
+        return monotonic()
+
+    def place(self, answer: str, place: Mapping[str, Any]) -> None:
+        """An answer that is about to be reported, by its id, stands there in a run."""
+        self._places[answer] = place
+        if len(self._places) > _MOST_PLACES:  # whoever was to report them reports to somebody else
+            self._places.pop(next(iter(self._places)), None)
+
+    def do(self, what: Callable[[Running], None]) -> bool:
+        """Have something done in the client's thread; False where nobody can."""
+        return self._engine.do(what)
 
     def besides(self, tried: Collection[str], name: str | None = None) -> Decision | None:
         """The best target of a route besides those that were tried, from memory; None where none is known."""

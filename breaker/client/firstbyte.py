@@ -6,12 +6,16 @@ import contextlib
 import threading
 from collections.abc import Callable, Collection
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from breaker.client.common import Client, monotonic
 from breaker.client.events import AsyncEvents, Events
 from breaker.client.keeping import Kept
 from breaker.client.said import Decision
+
+if TYPE_CHECKING:
+    from breaker.client.run.run import AwaitedRun, BlockingRun
+    from breaker.run.results import Rule
 
 
 class Firstbyte(Client):
@@ -55,6 +59,20 @@ class Firstbyte(Client):
         else:
             decision = self._decided(self._settled(name, patient=True))
         return self._fit(name, decision, needs, input_tokens) if needs or input_tokens else decision
+
+    def run(
+        self, run: str | None = None, *, steps: int = 50, hand_backs: int = 2, rules: Collection[Rule] = ()
+    ) -> BlockingRun:
+        """A task to follow, whose steps, tools and checks are told by themselves; use it as a context manager.
+
+        `run` is its name, made up when left out: 1 to 128 letters, digits or any of `_ . : @ ~ -`. It may take `steps`
+        answers, and is handed back to its model `hand_backs` times. `rules` say besides ours how an error looks like in
+        a tool's result. Raises BadFactError for a name that can be none.
+        """
+        from breaker.client.run.run import BlockingRun  # here, since few need it
+        from breaker.done import Bounds
+
+        return BlockingRun(self, run, bounds=Bounds(steps=steps, hand_backs=hand_backs), rules=rules)
 
     def events(self, *, target: str | None = None, route: str | None = None, after: str | None = None) -> Events:
         """The moves of all circuits as they happen, or of one target's, or of a route's; `after` is an id of one."""
@@ -102,6 +120,15 @@ class AsyncFirstbyte(Client):
         else:
             decision = self._decided(await self._settled(name, patient=True))
         return self._fit(name, decision, needs, input_tokens) if needs or input_tokens else decision
+
+    def run(
+        self, run: str | None = None, *, steps: int = 50, hand_backs: int = 2, rules: Collection[Rule] = ()
+    ) -> AwaitedRun:
+        """A task to follow; see `Firstbyte.run`."""
+        from breaker.client.run.run import AwaitedRun  # here, since few need it
+        from breaker.done import Bounds
+
+        return AwaitedRun(self, run, bounds=Bounds(steps=steps, hand_backs=hand_backs), rules=rules)
 
     def events(self, *, target: str | None = None, route: str | None = None, after: str | None = None) -> AsyncEvents:
         """The moves of all circuits as they happen, or of one target's, or of a route's; `after` is an id of one."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from breaker.answer import Answer
@@ -14,16 +14,17 @@ MOST_WAITING = 10_000
 
 
 class Waiting(NamedTuple):
-    """An answer that waits since the monotonic moment `since`."""
+    """An answer that waits since the monotonic moment `since`; `more` is what is told besides its facts."""
 
     answer: Answer
     since: float
+    more: Mapping[str, Any] | None = None
 
-    def facts(self, now: float) -> dict[str, str | int | float | bool]:
+    def facts(self, now: float) -> dict[str, Any]:
         """What is sent at a monotonic moment: the age is that of then."""
         facts = self.answer.facts()
         facts.pop("source", None)
-        return {**facts, "age_s": self.answer.began_ago_s + max(now - self.since, 0.0)}
+        return {**facts, **(self.more or {}), "age_s": self.answer.began_ago_s + max(now - self.since, 0.0)}
 
 
 class Outbox:

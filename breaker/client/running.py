@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from breaker.client.asking import Asker
@@ -16,6 +16,7 @@ from breaker.client.telling import Teller
 
 if TYPE_CHECKING:
     from breaker.client.engine import Engine
+    from breaker.client.run.box import Box
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class Running:
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._deliveries: set[asyncio.Task[None]] = set()
         self._streams: dict[Shelf, asyncio.Task[None]] = {}
         self._line = Line(engine.address)
         self._asker = Asker(self._line, engine.book, engine.session)
@@ -59,6 +61,26 @@ class Running:
     def tell(self) -> None:
         """Send what waits."""
         self._teller.wake()
+
+    def learn_run(self, box: Box) -> None:
+        """Take over what the service knows of a run."""
+        self._deliver(lambda courier: courier.learn(self._line, box))
+
+    def tell_run(self, box: Box) -> None:
+        """Tell what a run's box holds."""
+        self._deliver(lambda courier: courier.tell(self._line, box))
+
+    def ask_run(self, box: Box, params: Mapping[str, str], put: Callable[[dict[str, Any] | None], None]) -> None:
+        """Ask whether a run is done, and put down what the service says; None where it says nothing."""
+
+        async def ask(courier: Any) -> None:  # Any: the module
+            said = None
+            try:
+                said = await courier.ask(self._line, box, params)
+            finally:
+                put(said)
+
+        self._deliver(ask)
 
     def stream(self, shelf: Shelf) -> None:
         """Put moves onto a shelf."""
@@ -88,13 +110,20 @@ class Running:
 
     async def _end(self) -> None:
         self._teller.end()
-        await asyncio.wait([self._telling], timeout=self._engine.flush_s)
+        await asyncio.wait([self._telling, *self._deliveries], timeout=self._engine.flush_s)
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._engine.outbox.give_up()
         await self._line.aclose()
+
+    def _deliver(self, what: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+        from breaker.client.run import courier  # here, since few need it
+
+        task = self._begin(lambda: what(courier), again=False)
+        self._deliveries.add(task)
+        task.add_done_callback(self._deliveries.discard)
 
     async def _follow(self, shelf: Shelf) -> None:
         from breaker.client.following import follow  # here, since few need it

@@ -25,8 +25,16 @@ def calls(run: str, made: Iterable[tuple[str, object]]) -> str | None:
 
     Arguments in JSON are compared by what they say, not by how they are written.
     """
-    each = sorted(json.dumps([name, plain(arguments)], sort_keys=True, default=repr) for name, arguments in made)
+    each = sorted(text_of([name, plain(arguments)]) for name, arguments in made)
     return digest(run, "\n".join(each)) if each else None
+
+
+def text_of(value: object) -> str:
+    """Any value as a text, the same for values that say the same where they are made of JSON's kinds."""
+    try:
+        return json.dumps(value, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        return repr(type(value))
 
 
 def plain(arguments: object) -> object:

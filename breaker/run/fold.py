@@ -120,7 +120,7 @@ def _operation(stages: list[Stage]) -> Operation:
         effect=effect,
         state=state,
         attempts=max((one.attempt for one in stages if one.state is not State.PLANNED), default=0),
-        needs=tuple(dict.fromkeys(need for one in stages for need in one.needs)),
+        needs=_last(one.needs or None for one in stages) or (),
         replaces=tuple(dict.fromkeys(old for one in stages for old in one.replaces)),
         required=any(said) if said else effect is Effect.WRITE,
         idempotency_key=key,

@@ -12,7 +12,7 @@ from breaker.run.facts import Check, Stage
 from breaker.run.words import Effect, Outcome, Says, State
 
 MAX_RUN = 128
-MAX_SEQ = 1_000_000
+MAX_SEQ = 10**15
 MAX_ATTEMPTS = 20
 # Operations that one may need or replace.
 MAX_NAMED = 16

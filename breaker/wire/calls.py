@@ -73,6 +73,12 @@ class Calls:
         return sum(not call.served for call in self._calls.values())
 
     @property
+    def made(self) -> list[tuple[str, str]]:
+        """Name and arguments of each call that is the caller's to carry out, as far as they are kept."""
+        own = [call for call in self._calls.values() if not call.served]
+        return [(call.name, call.arguments.decode(errors="replace")) for call in own]
+
+    @property
     def bad(self) -> int:
         """How many have no name, or arguments that are no JSON object."""
         return sum(not (call.served or call.good) for call in self._calls.values())

@@ -104,6 +104,16 @@ class Reading:
         return self._tally.made_chars
 
     @property
+    def calls(self) -> list[tuple[str, str]]:
+        """Name and arguments of each tool call so far that is the caller's to carry out; never to be kept."""
+        return self._tally.calls.made
+
+    @property
+    def last_words(self) -> str:
+        """The last characters of the text so far, some thousands at most; never to be kept."""
+        return self._tally.text.tail
+
+    @property
     def media(self) -> int:
         """How many images, sounds and files came so far."""
         return self._tally.media

@@ -36,3 +36,12 @@ def test_an_answer_without_calls_has_no_digest() -> None:
 def test_a_runs_name_tells_nothing_of_its_id() -> None:
     assert digests.key_of("goal-17") != digests.key_of("goal-18")
     assert len(digests.key_of("goal-17")) == 32
+
+
+def test_whatever_a_value_is_made_of_it_has_a_text() -> None:
+    loop: list[object] = []
+    loop.append(loop)
+
+    assert digests.text_of({"b": 1, "a": {2}}) == '{"a": "{2}", "b": 1}'
+    assert digests.text_of({1: "x", "y": 2}) == "<class 'dict'>"
+    assert digests.text_of(loop) == "<class 'list'>"

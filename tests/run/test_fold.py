@@ -100,7 +100,7 @@ def test_what_is_known_of_an_operation_comes_from_all_its_stages() -> None:
     ).operations
 
     assert (operation.seq, operation.ended_seq, operation.attempts) == (1, 5, 1)
-    assert (operation.needs, operation.required, operation.effect) == (("b", "c"), False, Effect.WRITE)
+    assert (operation.needs, operation.required, operation.effect) == (("c", "b"), False, Effect.WRITE)
     assert (operation.error, operation.retryable, operation.seconds, operation.at_s) == ("http_503", True, 2.0, 3.0)
     assert (operation.reference, operation.results) == ("r-1", frozenset({"aa" * 8}))
 

@@ -77,6 +77,7 @@ class Line:
         self._late.stop()
         if not known:
             self._leave()
+            self.plan.over(self.attempt)
             report(self.plan.wishes.guide, self.attempt.ended.answer)
 
     def _leave(self) -> None:

@@ -1,5 +1,6 @@
 """What a step of an agent is made from, the same for callers that block and for those that await."""
 
+import logging
 import os
 import random
 import time
@@ -11,12 +12,15 @@ from typing import Any
 from breaker.attempt import Act, Asked, Attempt, Limits, Showing, Stand, Step, headers_of, refusal
 from breaker.attempt.pace import Pace
 from breaker.attempt.told import NO_RETRY
+from breaker.client.run.current import current
 from breaker.client.said import Decision
 from breaker.client.transport.family import Family
 from breaker.client.transport.guide import Guide, limits_of, others, place_of
 from breaker.client.transport.sending import is_sendable, request_to
 from breaker.errors import AnswerError
 from breaker.verdict import Verdict
+
+_log = logging.getLogger(__name__)
 
 _SILENT = (Verdict.TIMEOUT_FIRST_BYTE, Verdict.TIMEOUT_SILENCE)
 # What was broken off here, whatever its facts say.
@@ -90,6 +94,7 @@ class Plan:
         self.shared = shared
         self.asked = asked
         self._request = request
+        self._run = current.get()
         self.limits = limits = wishes.limits or limits_of(decision)
         hedge_s = shared.hedge_s(decision.target, wishes, limits)
         self.hedges = hedge_s is not None
@@ -104,6 +109,14 @@ class Plan:
             hedge_s=hedge_s,
             calm=shared.calm(asked),
         )
+
+    def over(self, attempt: Attempt) -> None:
+        """An attempt is over: it belongs to the run in which its step was begun."""
+        if self._run is not None:
+            try:
+                self._run.answered(attempt)
+            except Exception as error:  # noqa: BLE001 # no step fails because of us
+                _log.warning("a step could not be told of its run: %s", type(error).__name__)
 
     def next(self, now: float) -> Act:
         """What to do now."""

@@ -1,0 +1,1 @@
+"""A task as its agent holds it; loaded with the first one."""

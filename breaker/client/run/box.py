@@ -1,0 +1,91 @@
+"""What a client knows of a run, and what of it the service hasn't been told yet."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from breaker.client.outbox import Waiting
+from breaker.run import Fact, Run, fold
+
+# So many facts are remembered, as the service keeps so many.
+MOST_FACTS = 1_000
+STEPS, OPERATIONS, CHECKS = "steps", "operations", "checks"
+
+
+class Entry:
+    """A fact, and how it is told; `answer` is there for a step, whose age is that of when it is told."""
+
+    __slots__ = ("answer", "fact", "kind", "said", "sent")
+
+    def __init__(
+        self, kind: str, fact: Fact, said: dict[str, Any], answer: Waiting | None = None, *, sent: bool = False
+    ) -> None:
+        self.kind = kind
+        self.fact = fact
+        self.said = said
+        self.answer = answer
+        self.sent = sent
+
+    def telling(self, now: float) -> dict[str, Any]:
+        """What is sent at a monotonic moment."""
+        return self.said if self.answer is None else {**self.answer.facts(now), **self.said}
+
+
+class Arrival:
+    """Something that comes once, or never: any thread may set it and wait for it."""
+
+    def __init__(self) -> None:
+        self.come = False
+        self._waiting: list[Callable[[], None]] = []
+
+    def set(self) -> None:
+        """It has come, or won't."""
+        self.come = True
+        while self._waiting:
+            self._waiting.pop()()
+
+    def wait(self, wake: Callable[[], None]) -> None:
+        """Have something called when it has come, at once if it has."""
+        self._waiting.append(wake)
+        if self.come:
+            self.set()
+
+
+class Box:
+    """All facts of one run that this client knows. Any thread may add; lists grow in one step, so there is no lock."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self.began = time.monotonic()
+        self.overfull = False
+        self.known = Arrival()  # what the service knew of the run before
+        self.telling = False  # by the client's thread alone
+        self._entries: list[Entry] = []
+        # Facts of a process that goes on with a run come behind those of the one before.
+        self._seqs = itertools.count(time.time_ns() // 1_000_000)
+
+    def seq(self) -> int:
+        """The next place in the run."""
+        return next(self._seqs)
+
+    def add(self, entry: Entry) -> None:
+        """One more fact."""
+        if len(self._entries) < MOST_FACTS:
+            self._entries.append(entry)
+        else:
+            self.overfull = True
+
+    def unsent(self, *kinds: str) -> list[Entry]:
+        """What the service hasn't been told of these kinds, in its order."""
+        return [entry for entry in list(self._entries) if not entry.sent and entry.kind in kinds]
+
+    def folded(self) -> Run:
+        """The run, as far as it is known here."""
+        return fold((entry.fact for entry in list(self._entries)), overfull=self.overfull)
+
+    def entries(self) -> Sequence[Entry]:
+        """All of them."""
+        return list(self._entries)

@@ -1,0 +1,100 @@
+"""One call of a run's tool on its way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from breaker.client.run.raised import flaw_of
+from breaker.run import Effect, Operation, Stage, State, digests, reading
+from breaker.run.results import Flaw, flaw
+
+if TYPE_CHECKING:
+    from breaker.client.run.tool import Tool
+
+# The name of the parameter by which a tool takes a key that makes a second attempt the same as the first.
+KEY = "idempotency_key"
+# An operation that may be tried again is, once.
+_MOST_ATTEMPTS = 2
+
+
+class Call:
+    """One call on its way: attempts at an operation, at most two."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        name: str,
+        found: Operation | None,
+        arguments: str,
+        needs: tuple[str, ...],
+        about: str | None,
+        bound: Mapping[str, object],
+    ) -> None:
+        self.id = name
+        self.more: dict[str, str] = {}  # what is given to the tool besides
+        self._tool = tool
+        self._attempt = found.attempts + 1 if found else 1
+        self._made = 0
+        self._arguments = arguments
+        self._needs = needs
+        self._replaces = tool.run.failed_about(about, name)
+        self._key = self._give_key(bound) if tool.keyed else None
+        self._began = time.monotonic()
+
+    def returned(self, result: object) -> bool:
+        """It gave this; whether it is to be tried once more."""
+        digest = digests.digest(self._tool.run.id, digests.text_of(result))
+        return self._ended(flaw(result, self._tool.rules), result=digest)
+
+    def raised(self, error: BaseException) -> bool:
+        """It raised this; whether it is to be tried once more."""
+        return self._ended(flaw_of(error), again=isinstance(error, Exception))
+
+    def tell(self, state: State, **more: Any) -> None:  # Any: a stage's own facts
+        """The operation has come to a stage."""
+        tool = self._tool
+        if state is State.EXECUTING:
+            self._made += 1
+            self._began = time.monotonic()
+        stage = Stage(
+            id=self.id,
+            seq=tool.run.box.seq(),
+            tool=tool.name,
+            state=state,
+            effect=tool.effect,
+            attempt=min(self._attempt, reading.MAX_ATTEMPTS),
+            needs=self._needs,
+            replaces=self._replaces,
+            required=tool.required,
+            idempotency_key=self._key,
+            arguments=self._arguments,
+            at_s=round(time.monotonic() - tool.run.box.began, 3),
+            **more,
+        )
+        tool.run.staged(stage)
+
+    def _ended(self, wrong: Flaw | None, *, result: str | None = None, again: bool = True) -> bool:
+        seconds = round(time.monotonic() - self._began, 3)
+        if wrong is None:
+            self.tell(State.SUCCEEDED, result=result, seconds=seconds)
+            return False
+        reads = self._tool.effect is Effect.READ
+        state = State.UNKNOWN if wrong.unknown and not reads else State.FAILED
+        retryable = wrong.retryable or (wrong.unknown and reads)
+        self.tell(state, error=wrong.error, retryable=retryable, result=result, seconds=seconds)
+        once_more = again and self._made < _MOST_ATTEMPTS and (retryable or (wrong.unknown and self._key is not None))
+        if once_more:
+            self._attempt += 1
+            self.tell(State.EXECUTING)
+        return once_more
+
+    def _give_key(self, bound: Mapping[str, object]) -> str:
+        """The key of the operation, the same at each attempt; the caller's own where there is one."""
+        own = bound.get(KEY)
+        if own is None:
+            self.more[KEY] = made = digests.digest(self._tool.run.id, self.id)
+            return made
+        text = str(own)
+        return text if reading.ID.fullmatch(text) else digests.digest(self._tool.run.id, text)

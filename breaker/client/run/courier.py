@@ -1,0 +1,118 @@
+"""Tells the service of a run, and asks it whether that is done; in the client's own thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from breaker.client.asking import backing_off
+from breaker.client.line import Line
+from breaker.client.run.box import CHECKS, OPERATIONS, STEPS, Box, Entry
+from breaker.client.said import parsed
+from breaker.errors import DoorError, DoorGoneError, DoorRefusedError
+from breaker.run import Effect, Stage, State
+
+_log = logging.getLogger(__name__)
+
+_LIMIT_S = 2.0
+# After so many questions in vain it is told when somebody asks whether the run is done, or tells more.
+_MOST_FAILURES = 20
+_MOST_AT_ONCE = 500
+_JSON = {"Content-Type": "application/json"}
+
+
+async def tell(line: Line, box: Box) -> None:
+    """Tell of operations and checks as they come; steps are told as reports are."""
+    if box.telling:
+        return
+    box.telling = True
+    failures = 0
+    try:
+        while failures < _MOST_FAILURES and (entries := box.unsent(OPERATIONS, CHECKS)):
+            try:
+                await _send(line, box, entries)
+                failures = 0
+            except DoorError:
+                failures += 1
+                await asyncio.sleep(backing_off(failures))
+    finally:
+        box.telling = False
+
+
+async def ask(line: Line, box: Box, params: Mapping[str, str]) -> dict[str, Any] | None:
+    """What the service says of the run; None where it doesn't answer, or doesn't know all that is known here."""
+    try:
+        async with asyncio.timeout(_LIMIT_S):
+            if not await _send(line, box, box.unsent(STEPS, OPERATIONS, CHECKS)):
+                return None
+            reply = await line.ask("GET", f"/runs/{box.run}/done", params=params)
+    except (DoorError, TimeoutError):
+        return None
+    return parsed(reply.body)
+
+
+async def learn(line: Line, box: Box) -> None:
+    """Take over which operations the service knows of: another process may have begun them."""
+    try:
+        reply = await line.ask("GET", f"/runs/{box.run}", within_s=_LIMIT_S)
+        for said in (parsed(reply.body) or {})["operations"]:
+            box.add(Entry(OPERATIONS, _stage(said), {}, sent=True))
+    except (DoorError, KeyError, TypeError, ValueError):
+        return  # nothing is known of it, or nobody says
+    finally:
+        box.known.set()
+
+
+async def _send(line: Line, box: Box, entries: Sequence[Entry]) -> bool:
+    """Tell of these; gives whether the service has taken them all. Raises DoorError where it doesn't answer."""
+    whole = True
+    for kind in (STEPS, OPERATIONS, CHECKS):
+        some = [entry for entry in entries if entry.kind == kind]
+        for first in range(0, len(some), _MOST_AT_ONCE):
+            whole &= await _post(line, box.run, kind, some[first : first + _MOST_AT_ONCE])
+    return whole
+
+
+async def _post(line: Line, run: str, kind: str, entries: Sequence[Entry]) -> bool:
+    now = time.monotonic()
+    body = json.dumps([entry.telling(now) for entry in entries]).encode()
+    try:
+        reply = await line.ask("POST", f"/runs/{run}/{kind}", within_s=_LIMIT_S, content=body, headers=_JSON)
+    except DoorRefusedError as error:
+        if error.status >= 500 or error.status in (408, 429):
+            raise
+        _log.warning("the service won't take what is told of a run: %s", error)
+        _are_sent(entries)
+        return False
+    said = parsed(reply.body) or {}
+    if "accepted" not in said:
+        raise DoorGoneError(f"what answers isn't Firstbyte (status {reply.status})")
+    _are_sent(entries)
+    return not said.get("problems") and not said.get("overfull")
+
+
+def _are_sent(entries: Sequence[Entry]) -> None:
+    for entry in entries:
+        entry.sent = True
+
+
+def _stage(said: Mapping[str, Any]) -> Stage:
+    """An operation that the service knows, as the newest of its stages."""
+    key = said["idempotency_key"]
+    return Stage(
+        id=str(said["id"]),
+        seq=0,
+        tool=str(said["tool"]),
+        state=State(said["state"]),
+        effect=Effect(said["effect"]),
+        attempt=max(int(said["attempts"]), 1),
+        needs=tuple(map(str, said["needs"])),
+        replaces=tuple(map(str, said["replaces"])),
+        required=bool(said["required"]),
+        idempotency_key=None if key is None else str(key),
+        retryable=bool(said["retryable"]),
+    )

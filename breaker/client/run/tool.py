@@ -1,0 +1,99 @@
+"""A tool of a run: each call of it is an attempt at an operation, which is told as it goes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from breaker.client.run.call import KEY, Call
+from breaker.errors import NotStartedError
+from breaker.run import Effect, Operation, Run, State, Why, digests, hindrance, reading
+from breaker.run.results import Rule
+
+if TYPE_CHECKING:
+    from breaker.client.run.run import Run as Followed
+
+
+class Tool:
+    """What is known of a tool, and what its calls come to.
+
+    `about` are the parameters that name what it is done to: a later call about the same makes an earlier failure good.
+    """
+
+    def __init__(
+        self,
+        run: Followed,
+        function: Callable[..., object],
+        *,
+        name: str | None,
+        effect: Effect,
+        needs: Collection[str],
+        required: bool | None,
+        about: Collection[str],
+        rules: Collection[Rule],
+    ) -> None:
+        self.name = name or str(getattr(function, "__name__", ""))
+        if not reading.NAME.fullmatch(self.name):
+            raise ValueError("a tool's name has 1 to 64 letters, digits or any of _ . : / -; give one as `name`")
+        self.run = run
+        self.effect = effect
+        self.needs = tuple(needs)
+        self.required = required
+        self.rules = rules
+        self._about = tuple(about)
+        self._signature = inspect.signature(function)
+        self.keyed = KEY in self._signature.parameters
+
+    def begin(self, args: Sequence[object], given: Mapping[str, object]) -> Call:
+        """A call that may be made now. Raises NotStartedError where it may not."""
+        run, bound = self.run.known(), self._bound(args, given)
+        told = {name: value for name, value in given.items() if name != KEY}
+        arguments = digests.digest(self.run.id, digests.text_of([list(args), told]))
+        found, name = self._find(run, arguments)
+        last = {need: self.run.last_of(need) for need in self.needs}
+        needs = tuple(dict.fromkeys(one.id for one in last.values() if one is not None))
+        call = Call(self, name, found, arguments, needs, self._about_of(bound), bound)
+        hindered = hindrance(run, found and replace(found, needs=needs), needs)
+        if None in last.values() or hindered is not None:
+            why = Why.NEEDS if hindered is None else hindered.why
+            if found is None:
+                call.tell(State.PLANNED)
+            raise NotStartedError(_said(self, why), why.value)
+        call.tell(State.EXECUTING)
+        return call
+
+    def _find(self, run: Run, arguments: str) -> tuple[Operation | None, str]:
+        """The operation that a call with these arguments is an attempt at, and its id; one that succeeded is over."""
+        number = 0
+        while True:
+            number += 1
+            name = f"{self.name[:40]}-{arguments[:12]}-{number}"
+            found = run.operation(name)
+            if found is None or found.state is not State.SUCCEEDED:
+                return found, name
+
+    def _bound(self, args: Sequence[object], given: Mapping[str, object]) -> Mapping[str, object]:
+        """The arguments by their parameters' names; none where they don't fit, which the tool itself says better."""
+        try:
+            return self._signature.bind(*args, **given).arguments
+        except TypeError:
+            return {}
+
+    def _about_of(self, bound: Mapping[str, object]) -> str | None:
+        """A digest of what a call is about; None where nothing says so."""
+        if not self._about:
+            return None
+        return digests.digest(self.run.id, digests.text_of([self.name, *(bound.get(name) for name in self._about)]))
+
+
+def _said(tool: Tool, why: Why) -> str:
+    match why:
+        case Why.NEEDS:
+            return f"{tool.name} was not started: it needs {', '.join(tool.needs)}, which hasn't succeeded"
+        case Why.NOT_AGAIN:
+            known = "it failed with these arguments, and nothing says that nothing happened"
+        case _:
+            known = "nobody knows whether it happened"
+    return f"{tool.name} was not started again: {known}; look, then say so with run.found()"

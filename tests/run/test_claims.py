@@ -1,0 +1,78 @@
+"""What the end of a text sounds like."""
+
+import pytest
+
+from breaker.run import Says
+from breaker.run.claims import says
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Task Complete",
+        "DONE",
+        "Done.",
+        "All done!",
+        "任务完成",
+        "任务已完成。",
+        "全部完成了\uff01",
+        "**Task completed** ✅",
+        "The task is complete.",
+        "I updated the file. All tests pass. The task is now complete.",
+        "Everything is done. Let me know if you need anything else.",
+        "I've successfully completed the task you asked for.",
+        "Die Aufgabe ist erledigt.",
+        "La tâche est terminée.",
+        "タスクは完了しました。",
+        "TASK_COMPLETE",
+        "[DONE]",
+        "Task complete.\n\n- wrote a file\n- ran the tests\n- looked at the result",
+    ],
+)
+def test_a_claim_of_completion(text: str) -> None:
+    assert says(text) is Says.DONE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Now I'll run the tests.",
+        "The file is written. Next, I will run the tests.",
+        "Let me check the order first.",
+        "I\u2019m going to call the refund tool now:",
+        "I have looked at the code.\n\nNow let me fix it:",
+        "接下来我将运行测试。",
+        "让我检查一下",
+        "Ich werde jetzt die Tests ausführen.",
+        "Je vais lancer les tests.",
+        "Voy a revisar el pedido.",
+        "The first step is done. Next, the tests…",
+    ],
+)
+def test_an_announcement(text: str) -> None:
+    assert says(text) is Says.NEXT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   \n",
+        "The capital of France is Paris.",
+        "The order was refunded. Let me know if you need anything else.",
+        "I'll be happy to help with more.",
+        "The work is not done yet.",
+        "I could not complete the task.",
+        "You should run the tests next.",
+        "It is done by the scheduler every night at four.",
+        "让我知道你是否还需要别的。",
+        "Here is what I will not do.",
+    ],
+)
+def test_neither(text: str) -> None:
+    assert says(text) is None
+
+
+def test_only_the_end_of_a_long_text_counts() -> None:
+    assert says("Done. " + "The rest is a long report of what was found. " * 30) is None
+    assert says("A long report of what was found. " * 300 + "Done.") is Says.DONE

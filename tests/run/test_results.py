@@ -1,0 +1,111 @@
+"""Errors in results that look like successes."""
+
+import pytest
+
+from breaker.run.results import RULES, Flaw, Rule, flaw, of_status
+
+
+@pytest.mark.parametrize(
+    ("result", "error"),
+    [
+        ({"success": False}, "success_false"),
+        ({"ok": False, "data": []}, "success_false"),
+        ({"isError": True, "content": [{"type": "text", "text": "no"}]}, "is_error"),
+        ({"error": {"message": "no such order"}}, "error_inside"),
+        ({"errors": ["x"]}, "error_inside"),
+        ({"status": "ERROR"}, "status_failed"),
+        ({"status": "failed", "id": 7}, "status_failed"),
+        ({"status": 404}, "http_404"),
+        ({"statusCode": 500, "body": ""}, "http_500"),
+        ('{"success": false, "message": "quota"}', "success_false"),
+        (b'{"status_code": 403}', "http_403"),
+        ('{"order": 7, "sta', "malformed_json"),
+        ("[{", "malformed_json"),
+        ("{", "malformed_json"),
+        ("", "empty"),
+        (" \n", "empty"),
+        (b"", "empty"),
+        ("Traceback (most recent call last):\n  File", "traceback"),
+        ("ValueError: no such order", "exception_as_text"),
+        ("requests.exceptions.ReadTimeout: HTTPSConnectionPool", "exception_as_text"),
+        ("KeyError('order')", "exception_as_text"),
+        ("Error: order not found", "error_as_text"),
+        ("Error executing tool: boom", "error_as_text"),
+        ("HTTP 502 Bad Gateway", "http_502"),
+        ("HTTP/1.1 404 Not Found", "http_404"),
+        ("status code: 429", "http_429"),
+    ],
+)
+def test_an_error_in_disguise_is_found(result: object, error: str) -> None:
+    found = flaw(result)
+
+    assert found is not None
+    assert found.error == error
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        None,
+        0,
+        False,
+        [],
+        {},
+        {"success": True},
+        {"error": None},
+        {"errors": []},
+        {"error": ""},
+        {"status": "ok"},
+        {"status": 200},
+        {"status": "open"},
+        {"code": "500"},
+        {"ok": 0},
+        {"balance": 404},
+        "{}",
+        "[1, 2]",
+        "[]",
+        '{"order": 7}',
+        "42",
+        "order 7 was refunded",
+        "[INFO] all is well",
+        "[a link](https://example.org)",
+        "{{ a template }}",
+        "No errors: all 40 tests passed",
+        "The log says: ValueError: no such order",
+        "Errors were fixed",
+        "404 rows",
+    ],
+)
+def test_an_ordinary_result_is_none(result: object) -> None:
+    assert flaw(result) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (200, None),
+        (302, None),
+        (400, Flaw("http_400")),
+        (429, Flaw("http_429", retryable=True)),
+        (503, Flaw("http_503", retryable=True)),
+        (504, Flaw("http_504", unknown=True)),
+        (408, Flaw("http_408", unknown=True)),
+    ],
+)
+def test_a_status_says_whether_anything_happened(status: int, expected: Flaw | None) -> None:
+    assert of_status(status) == expected
+
+
+def test_rules_can_be_added() -> None:
+    own = [*RULES, Rule.read({"members": ["verdict"], "values": ["rejected"], "error": "rejected"})]
+    spoken = [Rule.read({"text": "computer says no", "error": "no"})]
+
+    assert flaw({"verdict": "Rejected"}, own) == Flaw("rejected")
+    assert flaw("computer says no, sorry", spoken) == Flaw("no")
+    assert flaw({"verdict": "rejected"}) is None
+
+
+@pytest.mark.parametrize("said", [{}, {"members": ["a"], "text": "b"}, {"member": "a"}])
+def test_a_rule_that_cannot_be_used_is_refused(said: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="either members or text"):
+        Rule.read(said)
