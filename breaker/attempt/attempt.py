@@ -10,7 +10,7 @@ from breaker.attempt.crowd import says_crowded
 from breaker.attempt.limits import Limits
 from breaker.attempt.loops import Loops
 from breaker.attempt.place import Place
-from breaker.verdict import Blame, Judgement, Verdict, judge
+from breaker.verdict import Blame, Judgement, Verdict, judge, sounds_foreign
 from breaker.wire.inflate import BrokenEncodingError, Inflater
 from breaker.wire.reading import Reading
 
@@ -59,6 +59,7 @@ class Attempt:
 
     looped = False
     _unreadable = False
+    _doubted = False
 
     def __init__(
         self,
@@ -153,7 +154,8 @@ class Attempt:
         self._end = End(answer, judge(answer))
         # What we wrote into the request ourselves is no fault of its caller's.
         ours = bool(self.more) and self._end.judgement.verdict is Verdict.BAD_REQUEST
-        bad = ours or failed(self._end.judgement) or (self._doubts and self._is_doubtful(self._end))
+        self._doubted = self._doubts and self._is_doubtful(self._end)
+        bad = ours or failed(self._end.judgement) or self._doubted
         self.stand = Stand.BAD if bad else Stand.GOOD
 
     @property
@@ -197,6 +199,8 @@ class Attempt:
         """What it was to its caller, once it is over; its facts may say less of what was broken off."""
         if self.looped:
             return Verdict.LOOP
+        if self._doubted:
+            return Verdict.GATEWAY_TEXT
         return Verdict.MALFORMED if self._unreadable else self.ended.judgement.verdict
 
     @property
@@ -260,8 +264,8 @@ class Attempt:
 
     def _is_doubtful(self, end: End) -> bool:
         """Whether all of an unseen answer is what gateways write, though nothing else speaks for one."""
-        unseen = self.stand is Stand.HELD and not end.answer.phrase_before
-        return unseen and end.judgement.verdict is Verdict.GATEWAY_TEXT
+        believed = end.judgement.verdict in (Verdict.OK, Verdict.GATEWAY_TEXT)
+        return self.stand is Stand.HELD and believed and sounds_foreign(end.answer)
 
     def _heard(self, now: float) -> None:
         self._sign, self._away_s = now, 0.0

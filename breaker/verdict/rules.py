@@ -20,6 +20,8 @@ from breaker.verdict.words import Blame, Confidence, Judgement, Verdict
 
 # A phrase shorter than this comes in one piece from a model as well.
 MIN_PIECE_CHARS = 40
+# So begins the id of a phrase that only sounds like a gateway's.
+GUESSED = "like-"
 # A tail that deflates to less than this share repeats itself; ordinary prose stays above 0.3.
 LOOP_SQUEEZE = 0.1
 
@@ -129,7 +131,7 @@ def _gateway_text(a: Answer) -> Judgement | None:
     """A gateway's phrase and a second sign: the phrase alone may be a quotation, and what sounds like one is none."""
     if a.phrase is None:
         return None
-    guessed = a.phrase.startswith("like-")
+    guessed = a.phrase.startswith(GUESSED)
     if _is_unmarked(a) or (_is_gateways_count(a) if guessed else _is_gateways_way(a)):
         blame = _C if a.phrase_says is Fault.CONTEXT_TOO_LONG else _F
         why = f"a gateway's own words ({a.phrase}) instead of the model's"
@@ -139,6 +141,13 @@ def _gateway_text(a: Answer) -> Judgement | None:
         return None
     why = f"a gateway's words ({a.phrase}), or the model quotes them"
     return Judgement(Verdict.GATEWAY_TEXT, _I, why, cause_of(a.phrase_says), _LOW)
+
+
+def sounds_foreign(a: Answer) -> bool:
+    """Whether all of an answer is what gateways write, whoever wrote it; a guess needs another sign of one besides."""
+    if a.phrase is None or a.phrase_before:
+        return False
+    return not a.phrase.startswith(GUESSED) or not a.streamed or a.deltas == 1 or _is_gateways_way(a)
 
 
 def _is_unmarked(a: Answer) -> bool:

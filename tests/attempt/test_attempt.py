@@ -135,6 +135,31 @@ def test_what_may_be_a_gateways_words_or_a_models_is_doubted_once(doubts: bool, 
     assert made.stand is found
 
 
+@pytest.mark.parametrize(
+    ("pieces", "read", "stand"),
+    [
+        pytest.param(1, 10_000, Stand.BAD, id="in one piece"),
+        pytest.param(9, 5_000, Stand.BAD, id="with too few tokens counted"),
+        pytest.param(9, 10_000, Stand.GOOD, id="streamed and counted as models' answers are"),
+    ],
+)
+def test_what_only_sounds_like_a_gateways_words_is_doubted_where_it_comes_like_them(
+    pieces: int, read: int, stand: Stand
+) -> None:
+    words = "The upstream did not answer in time.".split(" ", pieces - 1)
+    question = asked(messages=[{"role": "user", "content": "word" * 10_000}])
+    made = Attempt(question, place(), LIMITS, id="a1", began=100.0, leaves=True, doubts=True)
+    made.headers(200, OK, 101.0)
+    usage = f'data: {{"choices": [], "usage": {{"prompt_tokens": {read}, "completion_tokens": 9}}}}\n\n'.encode()
+    for data in (ROLE, *(said(f"{word} ") for word in words), stop(), usage, DONE):
+        made.feed(data, 102.0)
+    made.end(Ended.COMPLETE, 103.0)
+
+    assert made.stand is stand
+    assert made.verdict is (Verdict.GATEWAY_TEXT if stand is Stand.BAD else Verdict.OK)
+    assert verdict(made) is Verdict.OK
+
+
 def test_a_plain_answer_is_held_to_its_end() -> None:
     made = begun(streamed=False)
     body = json.dumps({"choices": [{"message": {"content": LONG}, "finish_reason": "stop"}]}).encode()

@@ -104,6 +104,10 @@ UNHEARD = {
     "Error: socket hang up": "like-code",
     "This account has been suspended.": "like-account",
     "Connection error.": "like-trouble",
+    "[Harbour Hub] Backend not reachable, switch the model.": "like-signed",
+    "[ModelRelay] No provider is left, giving up.": "like-signed",
+    "The upstream did not answer in time.": "like-upstream",
+    "Error: the model did not respond.": "like-error",
 }
 
 
