@@ -19,6 +19,8 @@ from tests.agent.failoverbench import SITUATIONS, SPEED, Outcome, Situation
 from tests.agent.playing import plain, play
 
 PAGE = Path(__file__).parents[1] / "docs" / "failover.md"
+# Here begins the part that `benchmarks/series.py` writes.
+SERIES = "## An agent of many steps"
 # A plain SDK waits for ten minutes; after so many real seconds nobody waits for it any longer.
 LIMIT_S = 8.0
 # Who has its answer later than this, in the situation's own seconds, has waited for it.
@@ -54,9 +56,15 @@ def main() -> int:
     lines = asyncio.run(_lines())
     print(_summary(lines))
     if chosen.write:
-        PAGE.write_text(_page(lines), encoding="utf-8")
+        write(_page(lines))
         print(f"written: {PAGE.name}")
     return int(not all(line.kept for line in lines))
+
+
+def write(page: str = "", series: str = "") -> None:
+    """Write this part of the page, and leave the other as it is."""
+    kept, found, other = PAGE.read_text(encoding="utf-8").partition(SERIES)
+    PAGE.write_text((page or kept.rstrip() + "\n") + "\n" + (series or found + other), encoding="utf-8")
 
 
 async def _lines() -> list[Line]:
