@@ -147,11 +147,15 @@
     const text = says(day, at);
     tip.textContent = text;
     tip.hidden = false;
-    const box = all[at].getBoundingClientRect();
+    place();
+    if (aloud) said.textContent = text;
+  }
+
+  function place() {
+    const box = pointed.day.querySelectorAll(".slot")[pointed.index].getBoundingClientRect();
     const left = box.left + box.width / 2 - tip.offsetWidth / 2;
     tip.style.left = `${Math.min(Math.max(left, 8), document.documentElement.clientWidth - tip.offsetWidth - 8)}px`;
     tip.style.top = `${box.top > tip.offsetHeight + 12 ? box.top - tip.offsetHeight - 8 : box.bottom + 8}px`;
-    if (aloud) said.textContent = text;
   }
 
   function untell() {
@@ -183,7 +187,7 @@
     if (slot) tell(slot.closest(".day"), [...slot.parentNode.children].indexOf(slot));
     else if (pointed && document.activeElement !== pointed.day) untell();
   });
-  addEventListener("scroll", () => pointed && untell(), { passive: true });
+  addEventListener("scroll", () => pointed && place(), { passive: true });
 
   // When to look
 
