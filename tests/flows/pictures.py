@@ -1,15 +1,15 @@
 """Makes the pictures of the docs from the running product: `python -m tests.flows.pictures FOLDER`."""
 
 import asyncio
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from monitor.simulator import Replay
+from tests.api.server import Server
+from tests.browser import Browser, started
 from tests.flows.replay import TRACE, draw, play
-from tests.processes import environment, started
+from tests.page.world import SITUATIONS, come_to, world
 
 
 async def six_hours(picture: Path) -> str:
@@ -23,29 +23,37 @@ async def six_hours(picture: Path) -> str:
     return f"{len(played.judged)} answers, {len(played.moves)} moves, {spans}"
 
 
-async def status(picture: Path) -> str:
-    """Photograph the demonstration's page while its primary is out."""
-    with tempfile.TemporaryDirectory() as folder:
-        env = environment(Path(folder))
-        async with started("run", env=env, cwd=Path(folder)) as demo:
-            await demo.line(r"\(backup, slow", within_s=60)
-            url = (await demo.line(r"Status page +(http://\S+)"))[1]
-            await asyncio.to_thread(photograph, url, picture, Path(folder) / "profile")
-    return url
+async def status(folder: Path) -> list[str]:
+    """Photograph the page over a real store, with a day of made-up probes in it; gives the pictures' names."""
+    with tempfile.TemporaryDirectory(prefix="fb-", dir="/tmp") as made, started(Path(made) / "profile") as browser:
+        server = Server(Path(made))
+        try:
+            async with world(server, a_day=True) as shown:
+                await come_to(shown, "backup")
+                await asyncio.to_thread(_photograph, browser, shown.url, folder)
+                await shown.gone()
+                await asyncio.to_thread(_photograph_gone, browser, shown.url, folder)
+        finally:
+            server.kill()
+    return ["status.png", "status-dark.png", "status-phone.png", "status-gone.png"]
 
 
-def photograph(url: str, picture: Path, profile: Path) -> None:
-    """A picture of a page as a browser shows it."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or "chromium"
-    quiet = "--disable-background-networking --disable-component-update --disable-sync --no-first-run --disable-gpu"
-    size = "--window-size=1200,1000 --hide-scrollbars --force-device-scale-factor=1"
-    kept = f"--user-data-dir={profile}"
-    words = [browser, "--headless", "--no-sandbox", kept, *quiet.split(), *size.split(), f"--screenshot={picture}", url]
-    subprocess.run(words, check=True, capture_output=True, timeout=60)
+def _photograph(browser: Browser, url: str, folder: Path) -> None:
+    for name, width, dark in (("status", 1200, False), ("status-dark", 1200, True), ("status-phone", 375, False)):
+        with browser.page(url, width=width, dark=dark) as page:
+            page.says("Live")
+            page.says(SITUATIONS["backup"])
+            page.picture(folder / f"{name}.png", most=1700 if width > 1000 else 1400)
+
+
+def _photograph_gone(browser: Browser, url: str, folder: Path) -> None:
+    with browser.page(url, width=1200) as page:
+        page.says(SITUATIONS["store gone"])
+        page.picture(folder / "status-gone.png", most=720)
 
 
 async def _all(folder: Path) -> None:
-    print("status.png:", await status(folder / "status.png"), flush=True)  # noqa: T201
+    print(*await status(folder), flush=True)  # noqa: T201
     print("six-hours.png: seven minutes from now", flush=True)  # noqa: T201
     print("six-hours.png:", await six_hours(folder / "six-hours.png"), flush=True)  # noqa: T201
 
