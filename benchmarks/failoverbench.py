@@ -1,12 +1,13 @@
 """Plays situations in which a provider fails an agent to the plain SDKs, and to the same SDKs with the transport.
 
-Run it as `python -m benchmarks.failoverbench`, with `--write` to write `docs/failover.md`; it takes a minute. The
-situations, with what a good client makes of each, stand in `tests/agent/failoverbench.py`.
+Run it as `python -m benchmarks.failoverbench`, with `--write` to write `docs/failover.md`; it takes two minutes. The
+situations, with what a good client makes of each, stand in `tests/agent/failoverbench.py` and `serviced.py`.
 """
 
 import argparse
 import asyncio
 import sys
+import tempfile
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from benchmarks._machine import machine
 from tests.agent.faces import FACES, Face
 from tests.agent.failoverbench import SITUATIONS, SPEED, Outcome, Situation
 from tests.agent.playing import plain, play
+from tests.agent.serviced import SERVICED, Serviced
 
 PAGE = Path(__file__).parents[1] / "docs" / "failover.md"
 # Here begins the part that `benchmarks/series.py` writes.
@@ -29,22 +31,35 @@ AT_ONCE = 4
 
 
 @dataclass(frozen=True, kw_only=True)
+class Way:
+    """What came of a situation in one way, in a word, and whether it is its best outcome."""
+
+    word: str
+    best: bool
+
+    @property
+    def false(self) -> bool:
+        """Whether something that is no answer was taken for one."""
+        return "**" in self.word
+
+
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """A situation with what came of it in each way, without the transport and with it."""
 
-    situation: Situation
-    alone: Sequence[Outcome]
-    helped: Sequence[Outcome]
+    situation: Situation | Serviced
+    alone: Sequence[Way]
+    helped: Sequence[Way]
 
     @property
     def kept(self) -> bool:
         """Whether the transport brought the best outcome in all ways."""
-        return all(map(self.situation.best, self.helped))
+        return all(way.best for way in self.helped)
 
     def told(self) -> str:
         """The line of the table."""
         one = self.situation
-        return f"| {one.id} | {one.what} | {one.wants} | {_said(one, self.alone)} | {_said(one, self.helped)} |"
+        return f"| {one.id} | {one.what} | {one.wants} | {_said(self.alone)} | {_said(self.helped)} |"
 
 
 def main() -> int:
@@ -71,22 +86,39 @@ async def _lines() -> list[Line]:
     """All situations, some at a time; most of each is waiting."""
     lines, turns = [], asyncio.Semaphore(AT_ONCE)
 
-    async def in_turn(situation: Situation) -> Line:
+    async def in_turn(situation: Situation | Serviced) -> Line:
         async with turns:
-            return await _line(situation)
+            return await (_line(situation) if isinstance(situation, Situation) else _serviced(situation))
 
-    for begun in [asyncio.create_task(in_turn(situation)) for situation in SITUATIONS]:
+    for begun in [asyncio.create_task(in_turn(situation)) for situation in _ordered()]:
         lines.append(await begun)
         print(lines[-1].told(), flush=True)
     return lines
 
 
+def _ordered() -> list[Situation | Serviced]:
+    """Those of the methodology first, each by its number."""
+    return sorted([*SITUATIONS, *SERVICED], key=lambda one: (one.id[0] != "S", int(one.id[1:])))
+
+
 async def _line(situation: Situation) -> Line:
-    return Line(
-        situation=situation,
-        alone=await asyncio.gather(*(plain(situation, face, LIMIT_S) for face in _awaited())),
-        helped=[outcome for outcome, _ in await asyncio.gather(*(play(situation, face) for face in FACES))],
-    )
+    def way(outcome: Outcome) -> Way:
+        return Way(word=_word(situation, outcome), best=situation.best(outcome))
+
+    alone = await asyncio.gather(*(plain(situation, face, LIMIT_S) for face in _awaited()))
+    helped = await asyncio.gather(*(play(situation, face) for face in FACES))
+    return Line(situation=situation, alone=[*map(way, alone)], helped=[way(outcome) for outcome, _ in helped])
+
+
+async def _serviced(situation: Serviced) -> Line:
+    """One after the other: each has a service of its own."""
+    alone = [await situation.alone(face) for face in _awaited()]
+    helped = []
+    for face in FACES:
+        with tempfile.TemporaryDirectory(prefix="firstbyte-failover-") as folder:
+            helped.append(await situation.helped(face, Path(folder)))
+    ways = ([Way(word=course.word, best=course.best) for course in courses] for courses in (alone, helped))
+    return Line(situation=situation, alone=next(ways), helped=next(ways))
 
 
 def _awaited() -> list[Face]:
@@ -94,8 +126,8 @@ def _awaited() -> list[Face]:
     return [face for face in FACES if face.awaits]
 
 
-def _said(situation: Situation, outcomes: Sequence[Outcome]) -> str:
-    words = [_word(situation, outcome) for outcome in outcomes]
+def _said(ways: Sequence[Way]) -> str:
+    words = [way.word for way in ways]
     return "; ".join(f"{word} ({words.count(word)})" for word in dict.fromkeys(words))
 
 
@@ -111,15 +143,15 @@ def _word(situation: Situation, outcome: Outcome) -> str:
         return "**an error taken for an answer**"
     if not outcome.whole or not (outcome.good or situation.id == "A9"):
         return "**half an answer taken for one**"
-    late = f", {outcome.s * SPEED // 10 * 10:.0f} s late" if outcome.s * SPEED > LATE_S else ""
+    late = f", {outcome.s * SPEED // 30 * 30:.0f} s late" if outcome.s * SPEED > LATE_S else ""
     return f"the answer{late}" if answered_by_first and first == 1 else "the answer, after a failure unseen"
 
 
 def _summary(lines: Sequence[Line]) -> str:
-    false = sum("**" in _word(line.situation, outcome) for line in lines for outcome in line.alone)
-    bad = sum("**" in _word(line.situation, outcome) for line in lines for outcome in line.helped)
+    false = sum(way.false for line in lines for way in line.alone)
+    bad = sum(way.false for line in lines for way in line.helped)
     best = sum(line.kept for line in lines)
-    alone = sum(line.situation.best(outcome) for line in lines for outcome in line.alone)
+    alone = sum(way.best for line in lines for way in line.alone)
     ways = len(lines) * len(_awaited())
     return (
         f"With the transport {best} of {len(lines)} situations come out as their best outcome says, in all eight ways "
@@ -140,9 +172,8 @@ def _page(lines: Sequence[Line]) -> str:
         "would be. `python -m benchmarks.failoverbench --write` writes this page."
     )
     rest = (
-        "S15 (a provider that flaps), A10 (the service goes away) and A11 (no network at all) need a service; they are "
-        "played in `tests/agent/test_with_service.py`: in S15 an agent tries the failing provider at most twice, and "
-        "uses it again once probes have found it well."
+        "S15, A10 and A11 are of more than one step, and the first two of them have a service: it probes the provider "
+        "that flaps, or is killed after five of ten steps."
     )
     return _TEMPLATE.format(
         opening=_filled(opening),
