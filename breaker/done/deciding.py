@@ -60,6 +60,8 @@ class _Seen:
         self.last = run.steps[-1] if run.steps else None
         self.answers = [step for step in run.steps if _is_answer(step)]
         self.hand_backs = sum(not _goes_on(step) for step in self.answers if step is not self.last)
+        newest = self.answers[-1] if self.answers else None
+        self._in_vain = len(run.steps) - (run.steps.index(newest) + 1 if newest else 0)
         self._counted = [one for one in run.operations if self._counts(one)]
         known = {one.id for one in run.operations}
         needs = dict.fromkeys(need for one in self._counted if one.state is State.PLANNED for need in one.needs)
@@ -96,9 +98,12 @@ class _Seen:
             return Next.STOP
         if _HANDED_BACK.intersection(reasons) and self.hand_backs >= self._bounds.hand_backs:
             return Next.STOP
+        if Reason.OUTPUT_LIMIT in reasons:
+            return Next.ASK_AGAIN if self._in_vain <= self._bounds.hand_backs else Next.STOP
         if self.last is not None and Reason.NOT_AN_ANSWER in reasons:
-            return Next.STOP if self.last.blame is Blame.CALLER_FAULT else Next.ASK_AGAIN
-        return Next.ASK_AGAIN if Reason.OUTPUT_LIMIT in reasons else Next.GO_ON
+            of_no_use = self.last.blame is Blame.CALLER_FAULT or self._in_vain >= self._bounds.turns
+            return Next.STOP if of_no_use else Next.ASK_AGAIN
+        return Next.GO_ON
 
     # The last answer
 

@@ -201,6 +201,23 @@ def test_how_often_it_is_handed_back_may_be_chosen() -> None:
     assert decided([said(1, DONE)], hand_backs=0).next is N.STOP
 
 
+@pytest.mark.parametrize(
+    ("verdict", "blame", "times"),
+    [
+        pytest.param(Verdict.LENGTH, Blame.CALLER_FAULT, 2, id="cut off at the limit"),
+        pytest.param(Verdict.EMPTY, Blame.PROVIDER_FAILURE, 5, id="none"),
+    ],
+)
+def test_nobody_is_asked_again_for_ever(verdict: Verdict, blame: Blame, times: int) -> None:
+    facts: list[Fact] = [answer(0)]
+    seen = []
+    for seq in range(1, times + 2):
+        facts.append(bad(seq, verdict, blame))
+        seen.append(decided(facts).next)
+
+    assert seen == [N.ASK_AGAIN] * times + [N.STOP]
+
+
 def loop(*calls: str, tokens: int = 40, after: Sequence[Fact] = ()) -> list[Fact]:
     return [*(answer(seq, calls=one, completion_tokens=tokens) for seq, one in enumerate(calls, 1)), *after]
 
