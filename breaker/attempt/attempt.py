@@ -130,6 +130,21 @@ class Attempt:
         else:
             self._undo(self._inflater.feed(data), now)
 
+    def passes(self, data: bytes, now: float) -> bool:
+        """Read more of an answer that is shown and hand it on at once, as nearly all may be: gives whether it may.
+
+        Where it may not, nothing is done, and it is to be fed.
+        """
+        if self.stand is not Stand.GOOD or self._held or self._end or self._inflater:
+            return False
+        if self._size >= self._loops.look_at:
+            return False
+        if not self._reading.goes_on(data, now - self.began):
+            return False
+        self._size += len(data)
+        self._sign, self._away_s, self._ending_since = now, 0.0, None
+        return True
+
     def take(self) -> list[bytes]:
         """What may be shown now. What comes with an answer's end is held back until it is known what the answer was."""
         if self.stand is not Stand.GOOD or (self._ending_since is not None and self._end is None):
@@ -170,6 +185,11 @@ class Attempt:
         return self._end
 
     # The limits on silence
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether its end has come, so that only little more is waited for."""
+        return self._ending_since is not None
 
     @property
     def until(self) -> float:

@@ -43,6 +43,10 @@ class Showing:
         """Whether what was shown has come to nothing."""
         return self._attempt.stand is Stand.BAD and not self._own_error
 
+    def passes(self, data: bytes, now: float) -> bool:
+        """Whether what has come may be handed on at once, as nearly all may; else it is to be fed to the attempt."""
+        return self._events is None and self._attempt.passes(data, now)
+
     def pieces(self) -> list[bytes]:
         """What may be shown now."""
         if self._attempt.stand is Stand.GOOD:

@@ -79,6 +79,11 @@ class Calls:
         return [(call.name, call.arguments.decode(errors="replace")) for call in own]
 
     @property
+    def places(self) -> int:
+        """How many are known, those among them that are the provider's to carry out."""
+        return len(self._calls)
+
+    @property
     def bad(self) -> int:
         """How many have no name, or arguments that are no JSON object."""
         return sum(not (call.served or call.good) for call in self._calls.values())

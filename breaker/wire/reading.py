@@ -5,6 +5,7 @@ from typing import Any
 
 from breaker.answer import Answer, Body, Ended, Finish, Part, Source
 from breaker.wire import READERS
+from breaker.wire.alike import Alike
 from breaker.wire.faults import fault_in, fault_in_text
 from breaker.wire.json_body import ArrayEvents, JsonEvents
 from breaker.wire.retry import retry_after_s
@@ -67,6 +68,8 @@ class Reading:
         self._words = b""
         self._body: Body | None = None
         self._events: SseEvents | JsonEvents | ArrayEvents | None = None
+        self._like = Alike(self._reader)
+        self._alike: Alike | None = None  # while an event may begin
         self._garbled = False
         self._notes = 0
         self._other_wire: str | None = None
@@ -163,18 +166,40 @@ class Reading:
 
     def feed(self, data: bytes, at_s: float) -> None:
         """More of the body has come."""
-        if not data:
+        if not data or self.goes_on(data, at_s):
             return
         self._heard_s = at_s
         if self._body is None:
             data = self._sniff(data)
         self._go_on(data, at_s)
 
+    def goes_on(self, data: bytes, at_s: float) -> bool:
+        """The same where the bytes are nothing but more of the model's words, in whole events; else nothing is done.
+
+        Gives which of both it was. Most of a stream is such, and it is told from the rest without parsing it.
+        """
+        if self._alike is None or (texts := self._alike.said(data)) is None:
+            return False
+        self._deltas += self._tally.add_words(texts, thought=self._alike.thought)
+        self._heard_s = self._last_token_s = at_s
+        return True
+
     def _go_on(self, data: bytes, at_s: float) -> None:
-        if self._events is not None:
-            self._take(self._events.feed(data), at_s)
+        events = self._events
+        if isinstance(events, SseEvents):
+            self._stream(events, data, at_s)
+        elif events is not None:
+            self._take(events.feed(data), at_s)
         elif self._body is Body.OTHER and len(self._words) < _MOST_WORDS:
             self._words += data[: _MOST_WORDS - len(self._words)]
+
+    def _stream(self, events: SseEvents, data: bytes, at_s: float) -> None:
+        """Read on in a stream, and learn from a read that is one event how the next ones will look."""
+        parts, whole = self._tally.parts, events.idle
+        self._take(events.feed(data), at_s)
+        self._alike = self._like if events.idle and not self._failed else None
+        if whole and self._alike is not None and self._tally.parts == parts + 1:
+            self._alike.learn(data)
 
     def late(self, at_s: float, *, target: str, id: str, source: Source, confirms: str | None = None) -> Answer:  # noqa: A002 # a fact's name
         """The part that says "nothing yet" at the moment when the slow limit passes."""

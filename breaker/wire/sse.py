@@ -109,6 +109,11 @@ class SseEvents:
         self._data = Gathered(MAX_EVENT)
         self._stray = Gathered(MAX_STRAY)
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is held that could belong to the next event."""
+        return not (self._name or self._data or self._lines.begun)
+
     def feed(self, data: bytes) -> Iterable[Event]:
         """The events that these bytes complete."""
         alone = self._alone(data)
@@ -123,7 +128,7 @@ class SseEvents:
 
     def _alone(self, data: bytes) -> Event | None:
         """The one event that a read is, as most reads of a stream are; None if it is anything else."""
-        if self._name or self._data or self._lines.begun or len(data) >= MAX_EVENT:
+        if not self.idle or len(data) >= MAX_EVENT:
             return None
         # Searching for bytes takes a third of what the pattern takes, and most streams have no names.
         if (

@@ -74,6 +74,14 @@ class Tally:
             self.parts += 1
             self._think(piece)
 
+    def add_words(self, texts: Sequence[str], *, thought: bool) -> int:
+        """Pieces of text or of thought, none of them empty, one after another; gives how many held text."""
+        before = self.text_parts
+        add = self.add_reasoning if thought else self.add_text
+        for text in texts:
+            add(text)
+        return self.text_parts - before
+
     def add_part(self, piece: object) -> None:
         """Something that the model made and that no fact counts; nothing is nothing."""
         self.parts += bool(piece)
@@ -157,6 +165,13 @@ class Tally:
     def finished(self) -> bool:
         """Whether the end mark or an error came and nothing of the answer since."""
         return (self.ends > 0 or self.fault is not None) and self.parts == self._parts_at_end
+
+    @property
+    def only_words(self) -> Passage | None:
+        """The passage that grew, where one piece of text or of thought is all that came."""
+        counted = self.parts > 1 or self.media or self.ends or self.calls.places or self._prompt_tokens
+        said = (self.fault, self.finish, self.completion_tokens, self._begun_at)
+        return None if counted or said != (None, None, None, None) or not self.growing.chars else self.growing
 
     @property
     def prompt_tokens(self) -> int | None:

@@ -42,6 +42,15 @@ def test_a_moment_can_be_moved_to_an_earlier_one() -> None:
     assert rang.wait(LIMIT_S)
 
 
+def test_a_moment_that_was_put_off_without_a_word_is_heard_later() -> None:
+    rang, moment = threading.Event(), time.monotonic() + 0.15
+    bell = Bell(rang.set, lambda: moment)
+    bell.set(time.monotonic() + 0.02)
+
+    assert rang.wait(LIMIT_S)
+    assert time.monotonic() >= moment
+
+
 def test_a_bell_that_was_stopped_does_not_ring() -> None:
     stopped, never = ringing()
     stopped.set(time.monotonic() + 0.02)

@@ -32,6 +32,15 @@ def stand(made: Attempt) -> Stand:
 # Holding back
 
 
+def test_from_its_end_on_little_is_waited_for() -> None:
+    made = begun()
+    made.feed(said(LONG), 102.0)
+    assert not made.is_ending
+    made.feed(stop(), 103.0)
+
+    assert made.is_ending
+
+
 def test_text_is_held_back_until_there_is_enough() -> None:
     made = begun()
     made.feed(ROLE, 101.0)

@@ -32,6 +32,33 @@ def test_a_good_answer_is_handed_on_as_it_comes() -> None:
     assert not showing.failed
 
 
+def test_words_of_an_answer_that_is_shown_pass_without_being_held() -> None:
+    made, showing = shown(said(LONG), said("and"))
+    assert not showing.passes(said("so"), 103.0)  # what came before goes first
+    showing.pieces()
+
+    assert showing.passes(said("so"), 104.0)
+    assert showing.pieces() == []
+    assert made.shown_chars == len(LONG + "andso")
+    assert made.until == 104.0 + 120.0
+    assert not showing.passes(stop(), 105.0)
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+def test_nothing_passes_where_more_is_to_be_looked_at(restarts: bool) -> None:
+    made, showing = shown(said(LONG), said("and"), restarts=restarts)
+    showing.pieces()
+    if not restarts:
+        while showing.passes(said("ravens " * 500), 103.0):
+            assert made.stand == "good"
+        made.feed(said("so"), 104.0)  # the time for a look has come
+        assert showing.pieces() == [said("so")]
+        assert showing.passes(said("so"), 105.0)
+        made.end(Ended.COMPLETE, 106.0)
+
+    assert not showing.passes(said("so"), 107.0)
+
+
 def test_the_providers_own_error_is_shown_as_it_came() -> None:
     made = attempt()
     made.headers(503, {}, 101.0)

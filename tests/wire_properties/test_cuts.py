@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,6 +30,16 @@ def test_facts_are_the_same_byte_by_byte(name: str) -> None:
     wire, body = GOOD[name]
 
     assert read(wire, body, cuts=range(len(body)), marks=(MARK,)) == read(wire, body, marks=(MARK,))
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@settings(max_examples=40, deadline=HANGS_MS)
+@given(kind=st.sampled_from(sorted(KINDS)), seed=st.integers(0, 999))
+def test_facts_are_the_same_event_by_event(wire: str, kind: str, seed: int) -> None:
+    body = ordinary(wire, kind, seed)
+    ends = [found.end() for found in re.finditer(rb"\n\n", body)]
+
+    assert read(wire, body, cuts=ends) == read(wire, body, cuts=[at for end in ends for at in (end - 9, end)])
 
 
 @pytest.mark.parametrize("wire", WIRES)

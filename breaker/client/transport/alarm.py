@@ -10,18 +10,19 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-_NEVER = float("inf")
+NEVER = float("inf")
 
 
 class Bell:
     """Rings once, at a moment that may be moved while it is awaited; while it isn't `armed`, its moment passes unheard.
 
-    Safe to use from any thread.
+    `later` gives a later moment where the one that has come was put off without a word. Safe to use from any thread.
     What it calls runs in the alarm's thread, with the bell's lock held: after `stop` has returned it never runs again.
     """
 
-    def __init__(self, ring: Callable[[], object]) -> None:
-        self.when = _NEVER
+    def __init__(self, ring: Callable[[], object], later: Callable[[], float] = lambda: 0.0) -> None:
+        self.when = NEVER
+        self._later = later
         self.armed = True
         self.rang = False
         self._ring = ring
@@ -37,12 +38,12 @@ class Bell:
     def stop(self) -> None:
         """Never ring again."""
         with self._lock:
-            self.when = _NEVER
+            self.when = NEVER
             self._ring = _nothing
 
     def now(self) -> None:
         """Ring now, in whatever thread this is."""
-        self.when, self.armed = 0.0, True
+        self.when, self.armed, self._later = 0.0, True, lambda: 0.0
         self.due()
 
     def due(self) -> None:
@@ -50,10 +51,17 @@ class Bell:
         with self._lock:
             if self.when > time.monotonic():
                 return
-            self.when = _NEVER
-            if self.armed:
+            self.when = NEVER
+            if self.armed and not self._put_off():
                 self.rang = True
                 self._ring()
+
+    def _put_off(self) -> bool:
+        later = self._later()
+        if later <= time.monotonic():
+            return False
+        self.set(later)
+        return True
 
 
 class _Alarm:
@@ -89,7 +97,7 @@ class _Alarm:
                 left = when - time.monotonic()
                 if left > 0:
                     self._changed.wait(left)
-                elif when < bell.when < _NEVER:
+                elif when < bell.when < NEVER:
                     heapq.heapreplace(self._heap, (bell.when, count, bell))
                 else:
                     heapq.heappop(self._heap)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 
-from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Showing, Stand, Wait
+from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Stand, Wait
 from breaker.client.transport.line import Line
 from breaker.client.transport.plan import Plan
 
@@ -96,21 +96,24 @@ class AwaitingStep:
     async def _flow(self, attempt: Attempt) -> AsyncIterator[bytes]:
         while True:
             line, showing = self._lines[attempt], self._plan.showing(attempt)
-            while pieces := await self._more(line, showing):
+            while True:
                 given = time.monotonic()
-                for data in pieces:
-                    yield data
+                for piece in showing.pieces():
+                    yield piece
                 attempt.away(time.monotonic() - given)
+                if attempt.is_over:
+                    break
+                data = await line.next()
+                while data and showing.passes(data, given := time.monotonic()):
+                    yield data
+                    attempt.away(time.monotonic() - given)
+                    data = await line.next()
+                if data is not None:
+                    line.came(data)
             await line.close()
             if not showing.failed:
                 return
             attempt = await self._following(attempt)
-
-    async def _more(self, line: "_Line", showing: Showing) -> list[bytes]:
-        """What may be shown next; nothing at the end."""
-        while not (pieces := showing.pieces()) and not line.attempt.is_over:
-            await line.read()
-        return pieces or showing.pieces()
 
     async def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
@@ -146,9 +149,19 @@ class _Line(Line):
 
     async def read(self) -> None:
         """Take one more piece; where there is none, the attempt is over then."""
-        data = await self._in_time(anext(self._pieces, b""))
-        if data is not None:
+        if (data := await self.next()) is not None:
             self.came(data)
+
+    async def next(self) -> bytes | None:
+        """What comes next, b"" at the end; None where nothing came in time or the exchange broke: it is over then."""
+        if not self.rings:
+            return await self._in_time(anext(self._pieces, b""))
+        self.listens()
+        try:
+            return self.heard(await anext(self._pieces, b""))
+        except self.plan.family.breaks as error:
+            self.broke(error)
+            return None
 
     def drop(self) -> None:
         """Give up an attempt that another task listens to: that task ends and closes it."""
@@ -158,6 +171,7 @@ class _Line(Line):
     async def close(self) -> None:
         """Give its connection up. Safe to call twice."""
         self.finish()
+        self.sleep()
         if self._stream is not None:
             with contextlib.suppress(*self.plan.family.breaks):
                 await self._stream.aclose()

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Showing, Stand, Wait
-from breaker.client.transport.alarm import Bell, cut_off
 from breaker.client.transport.line import Line
 from breaker.client.transport.plan import Plan
 
@@ -78,20 +77,11 @@ class BlockingStep:
     def _flow(self, attempt: Attempt) -> Iterator[bytes]:
         while True:
             line, showing = self._lines[attempt], self._plan.showing(attempt)
-            while pieces := self._more(line, showing):
-                given = time.monotonic()
-                yield from pieces
-                attempt.away(time.monotonic() - given)
+            yield from line.shown(showing)
             line.close()
             if not showing.failed:
                 return
             attempt = self._following(attempt)
-
-    def _more(self, line: "_Line", showing: Showing) -> list[bytes]:
-        """What may be shown next; nothing at the end."""
-        while not (pieces := showing.pieces()) and not line.attempt.is_over:
-            line.read()
-        return pieces or showing.pieces()
 
     def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
@@ -117,7 +107,6 @@ class _Line(Line):
         super().__init__(plan, attempt, inner)
         self._pieces: Iterator[bytes] = iter(())
         self._stream: Any = None
-        self._silence = Bell(lambda: None)
 
     def listen(self) -> None:
         """Ask, and read until it is known what to do with the answer."""
@@ -133,36 +122,46 @@ class _Line(Line):
             self.close()
             raise
 
+    def shown(self, showing: Showing) -> Iterator[bytes]:
+        """What may be shown, as it comes."""
+        attempt = self.attempt
+        while True:
+            given = time.monotonic()
+            yield from showing.pieces()
+            attempt.away(time.monotonic() - given)
+            if attempt.is_over:
+                return
+            data = self._next()
+            while data and showing.passes(data, given := time.monotonic()):
+                yield data
+                attempt.away(time.monotonic() - given)
+                data = self._next()
+            if data is not None:
+                self.came(data)
+
     def read(self) -> None:
         """Take one more piece; where there is none, the attempt is over then."""
-        silence = self._silence
-        silence.armed = True
-        silence.set(self.attempt.until)
-        try:
-            data = next(self._pieces, b"")
-        except self.plan.family.breaks as error:
-            if silence.rang:
-                self.silent()
-            else:
-                self.broke(error)
-            return
-        # What its reader does until the next piece is no silence.
-        silence.armed = False
-        if silence.rang and not data:
-            self.silent()
-        else:
+        if (data := self._next()) is not None:
             self.came(data)
+
+    def _next(self) -> bytes | None:
+        """What comes next, b"" at the end; None where nothing came in time or the exchange broke: it is over then."""
+        self.listens()
+        try:
+            return self.heard(next(self._pieces, b""))
+        except self.plan.family.breaks as error:
+            self.broke(error)
+            return None
 
     def drop(self) -> None:
         """Give up an attempt that another thread listens to: that thread wakes and closes it."""
         self.finish()
-        if self.response is not None:
-            self._silence.now()
+        self.wake()
 
     def close(self) -> None:
         """Give its connection up. Safe to call twice."""
         self.finish()
-        self._silence.stop()
+        self.sleep()
         if self._stream is not None:
             with contextlib.suppress(*self.plan.family.breaks):
                 self._stream.close()
@@ -176,10 +175,7 @@ class _Line(Line):
             self.broke(error)
             return
         self._stream = response.stream
-        cut = cut_off(response)
-        if cut is not None:
-            self._silence = Bell(cut)
-        # It is looked up anew where the body begins.
-        timeouts["read"] = self.plan.limits.silence_s if cut is None else None
         self.headed(response)
+        # It is looked up anew where the body begins.
+        timeouts["read"] = None if self.rings else self.plan.limits.silence_s
         self._pieces = iter(self._stream)

@@ -6,7 +6,7 @@ from typing import Any
 
 from breaker.answer import Ended
 from breaker.attempt import Attempt
-from breaker.client.transport.alarm import Bell
+from breaker.client.transport.alarm import NEVER, Bell, cut_off
 from breaker.client.transport.guide import report
 from breaker.client.transport.plan import Plan
 
@@ -15,7 +15,7 @@ class Line:
     """Hands on to an attempt what happens on its connection, and reports how it ended.
 
     `response` is the one that began, None before. `cause` is the error that broke it, `fault` one of the caller's own
-    side. Safe to use from two threads.
+    side. `rings` says that whoever reads the body wakes when silence has lasted too long. Safe to use from two threads.
     """
 
     def __init__(self, plan: Plan, attempt: Attempt, inner: Any) -> None:
@@ -30,6 +30,8 @@ class Line:
         self._reported = False
         self._inside = False
         self._late = Bell(self._tell_late)
+        self._silence = Bell(lambda: None)
+        self.rings = False
 
     def begin(self) -> None:
         """The attempt has its turn; that its first byte is late is told when it is."""
@@ -40,8 +42,36 @@ class Line:
     def headed(self, response: Any) -> None:
         """The response has begun."""
         self.response = response
+        cut = cut_off(response)
+        if cut is not None:
+            self._silence, self.rings = Bell(cut, self._until), True
         with self._lock:
             self.attempt.headers(response.status_code, response.headers, time.monotonic())
+
+    def listens(self) -> None:
+        """The next piece of the body is waited for from now on."""
+        silence = self._silence
+        silence.armed = True
+        if silence.when == NEVER or self.attempt.is_ending:
+            silence.set(self.attempt.until)
+
+    def heard(self, data: bytes) -> bytes | None:
+        """The piece that has come; None for an end that silence has brought about: the attempt is over then."""
+        # What its reader does until the next piece is no silence.
+        self._silence.armed = False
+        if data or not self._silence.rang:
+            return data
+        self.silent()
+        return None
+
+    def sleep(self) -> None:
+        """Nobody reads the body any more."""
+        self._silence.stop()
+
+    def wake(self) -> None:
+        """Wake whoever reads the body, where it has begun."""
+        if self.response is not None:
+            self._silence.now()
 
     def came(self, data: bytes) -> None:
         """A piece of the body came; b"" is its end."""
@@ -59,8 +89,11 @@ class Line:
 
     def broke(self, error: Exception) -> None:
         """The exchange broke with an error."""
-        self.cause = error
         ended = self.plan.family.ended(error, headed=self.response is not None)
+        if self._silence.rang:
+            self.silent()
+            return
+        self.cause = error
         if ended is Ended.SILENCE:
             self.silent()
             return
@@ -79,6 +112,9 @@ class Line:
             self._leave()
             self.plan.over(self.attempt)
             report(self.plan.wishes.guide, self.attempt.ended.answer)
+
+    def _until(self) -> float:
+        return self.attempt.until
 
     def _leave(self) -> None:
         self.plan.shared.over(self.plan.asked, self.attempt)
