@@ -12,7 +12,7 @@ from breaker.api import problems
 from breaker.api.access import Access, Guard
 from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
-from breaker.api.paths import agents, circuit, health, judge, people, plan, routing, runs
+from breaker.api.paths import agents, circuit, health, judge, people, plan, routing, runs, status
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
 from breaker.wire.phrases import phrase_ids
@@ -49,13 +49,15 @@ def create_app(
     )
     problems.install(app)
     reporting = agents.Reporting(switchboard, phrase_ids(phrases))
+    looking = Looking(switchboard, besides or Besides(), metrics=metrics is not None)
     for router in (
         routing.router(switchboard, desk or Desk.over(switchboard)),
         plan.router(switchboard),
         agents.router(reporting.report),
         runs.router(switchboard, reporting.steps),
         judge.router(phrases),
-        people.router(switchboard, Looking(switchboard, besides or Besides(), metrics=metrics is not None)),
+        people.router(switchboard, looking),
+        status.router(switchboard, looking),
         circuit.router(switchboard),
         health.router(switchboard, ready),
     ):

@@ -54,6 +54,11 @@ def of_mood(mood: Mood) -> str:
     return f'<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">{_MOODS[mood]}</svg>'
 
 
+def cut(state: State, colour: str) -> str:
+    """A state's shape alone, for a ground of this colour."""
+    return _SHAPES[state].replace('class="cut"', f'stroke="{colour}"')
+
+
 def icon(mood: Mood) -> str:
     """The page's icon as a data URI."""
     drawn = _MOODS[mood].replace('class="cut"', 'stroke="#fff"')

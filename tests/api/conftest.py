@@ -10,7 +10,8 @@ import pytest
 import uvloop
 from fastapi import FastAPI
 
-from breaker.api import Access, create_app
+from breaker.api import Access, Besides, create_app
+from breaker.api.notices import Spent
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
@@ -18,6 +19,8 @@ from breaker.switchboard import Switchboard
 from tests.api.server import Server
 from tests.api.world import ROUTES, URL
 from tests.boards import kept_fresh
+
+SPENT = Spent(provider="zai", tokens=1_290_331, usd=0.58, share=0.12)
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -70,7 +73,7 @@ async def keeping(switchboard: Switchboard) -> AsyncIterator[asyncio.Task[None]]
 
 @pytest.fixture
 def app(switchboard: Switchboard) -> FastAPI:
-    return create_app(switchboard, access=Access())
+    return create_app(switchboard, access=Access(), besides=Besides(spent=lambda: [SPENT]))
 
 
 @pytest.fixture

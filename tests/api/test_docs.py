@@ -75,7 +75,7 @@ def test_the_page_tells_of_every_problem() -> None:
     assert raised - {"refused"} <= told
 
 
-@pytest.mark.parametrize("section", ["GET /route", "GET /routes", "GET /moves", "GET /targets"])
+@pytest.mark.parametrize("section", ["GET /route", "GET /routes", "GET /moves", "GET /targets", "GET /status.json"])
 async def test_an_example_has_the_fields_of_a_real_answer(door: httpx.AsyncClient, section: str) -> None:
     await report(door, [good("a"), failed("b"), failed("c")])
     if section in ("GET /routes", "GET /targets"):
