@@ -149,10 +149,11 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what can't be."""
-        for value in filter(None, _numbers_of(self)):
-            if not 0 <= value <= MAX_NUMBER:  # so written that NaN is refused too
+        for value in _numbers_of(self):
+            if value is not None and not 0 <= value <= MAX_NUMBER:  # so written that NaN is refused too
                 raise _out_of_range(self)
-        for text, (name, most) in zip(_texts_of(self), _TEXTS.items(), strict=True):
+        for name, most in _TEXTS.items():
+            text = getattr(self, name)
             if text is not None and not 0 < len(text) <= most:
                 raise BadFactError(f"{name} has {len(text)} characters; it must have 1 to {most}", name)
         if self.part is Part.LATE and self.ended is not Ended.PENDING:
@@ -228,7 +229,6 @@ _NUMBERS = [name for name, fact in FACTS.items() if fact.kind in (int, float)]
 _TEXTS = {name: MAX_TARGET if name == "target" else MAX_ID for name, fact in FACTS.items() if fact.kind is str}
 _values_of = attrgetter(*FACTS)
 _numbers_of = attrgetter(*_NUMBERS)
-_texts_of = attrgetter(*_TEXTS)
 _KINDS = {name: fact.kind for name, fact in FACTS.items()}
 
 

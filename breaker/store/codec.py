@@ -93,16 +93,20 @@ def kind(answer: Answer, weight: Weight) -> str:
     return "late" if answer.part is Part.LATE else _KINDS.get(weight, "nothing")
 
 
-def write_weighed(weighed: Weighed, waited_s: float) -> str:
-    """The line that tells the script of an answer which has waited for so long."""
-    answer, judgement = weighed.answer, weighed.judgement
+def write_weighed(weighed: Weighed, waited_s: float, *, members: bool = True) -> str:
+    """The line that tells the script of an answer which has waited for so long; without members if they aren't kept."""
+    answer = weighed.answer
     began_ago_s = answer.began_ago_s
     counted_ago_s = max(0.0, began_ago_s - answer.seconds)
     times = f"{(began_ago_s + waited_s) * 1e6:.0f} {(counted_ago_s + waited_s) * 1e6:.0f}"
-    rank = _RANK[weighed.weight]
+    told = _members(answer, weighed.judgement) if members else ""
+    return f"{answer.part} {kind(answer, weighed.weight)} {_RANK[weighed.weight]} {times}\t{_json(answer.id)}\t{told}\n"
+
+
+def _members(answer: Answer, judgement: Judgement) -> str:
     members = f'"verdict":"{judgement.verdict}","blame":"{judgement.blame}","answer":{_json(answer.facts())}}}'
     _written.put(members, answer, judgement)
-    return f"{answer.part} {kind(answer, weighed.weight)} {rank} {times}\t{_json(answer.id)}\t{members}\n"
+    return members
 
 
 class _Written(dict[str, tuple[Answer, Judgement]]):

@@ -9,6 +9,7 @@ local SLOTS, SAMPLES, RANKS = 90, 256, 6
 local SLOT = '^(%d+) (%d+) (%d) (%S+)' .. string.rep(' (%d+)', 2 * RANKS) .. '$'
 local PLACE = { probe = 4, report = 4 + RANKS } -- behind this the counts of a source begin
 
+local missing = false -- whether something has to be kept that wasn't told
 local slots = {} -- those that change, by the second at which they begin
 local samples = {} -- those that are new
 
@@ -36,6 +37,7 @@ local function count_in(slot, source, rank, members, out)
   local worst = tonumber(slot[3])
   if rank > worst or (rank == worst and rank > 0) then -- among good ones any will do
     slot[3], slot[4] = rank, string.match(members, '^"verdict":"([%a_]+)"') or '-'
+    missing = missing or members == ''
   end
 end
 
@@ -45,10 +47,12 @@ local function newest_sample(key)
   return tonumber(string.match(text, '^[%d.]+') or '') or 0
 end
 
-local function sample(key, at_us, first_byte, rank, every_s)
+local function sample(key, at_us, members, rank, every_s)
   local at_s = at_us / 1000000
   if every_s == 0 or at_s - newest_sample(key) >= every_s or at_s < newest_sample(key) - every_s then
+    local first_byte = string.match(members, '"first_byte_s":([%d.e+-]+)') or '-'
     samples[#samples + 1] = string.format('%.3f %s %d', at_s, first_byte, rank)
+    missing = missing or members == ''
   end
 end
 

@@ -7,12 +7,13 @@
 --          "part kind rank began counted": late | final; ok | failure | nothing | late; its rank; microseconds since its
 --          request began; microseconds since it counted, 0 unless it has waited somewhere
 --          its id, written as JSON
---          the entry's other members, written as JSON without the opening brace
+--          the entry's other members, written as JSON without the opening brace; nothing for a good report of which
+--          only the count is expected
 --        4 the length of a slot, in seconds    5 how old the newest sample has to be before there is another, in
 --        seconds; 0 for each answer, empty for none
--- Reply  one text, since a client reads one the quickest, in parts that a zero byte parts: counted, a digit for each
---        answer, 1 or 0; now, in seconds; probes, reports and bins, a line for each, oldest first; usual; the circuit's
---        fields
+-- Reply  an empty text, and nothing is written, where members have to be kept that weren't told; else one text, since a client reads one the quickest, in parts that a zero byte parts: counted, a digit for each
+--        answer, 1 or 0; now, in seconds; probes, reports and bins, a line for each, oldest first; usual; "kept row",
+--        the reports kept in the newest bin and how many good ones stand in a row; the circuit's fields
 --
 -- A bin is "start kept ok failure nothing late": seconds since 1970, reports kept one by one, reports of each kind.
 -- A report is counted in the bin of the moment at which it counted; what began before the last move, as nothing.
@@ -165,6 +166,7 @@ local function merge(place, id, kind, members)
   entries[place] = '{"id":' .. id .. ',"at":' .. at .. ',"began":' .. began .. ',"late":true,"kind":"' .. kind
     .. '",' .. members
   merged[place] = place <= stored or nil
+  missing = missing or members == ''
   measure_row()
 end
 
@@ -180,9 +182,10 @@ local function append(part, id, kind, age_us, ago_us, members)
   places[id] = #entries
   row = kind == row_kind and math.min(row + 1, ROW) or 1
   row_kind = kind
+  missing = missing or members == ''
 end
 
-local LINE = '(%a+) (%a+) (%d) (%d+) (%d+)\t([^\t]+)\t([^\n]+)\n'
+local LINE = '(%a+) (%a+) (%d) (%d+) (%d+)\t([^\t]+)\t([^\n]*)\n'
 local counted, ids = {}, {}
 for part, kind, rank, age_us, ago_us, id, members in string.gmatch(ARGV[3], LINE) do
   rank = tonumber(rank)
@@ -200,13 +203,16 @@ for part, kind, rank, age_us, ago_us, id, members in string.gmatch(ARGV[3], LINE
       end
     end
     if part == 'final' and sample_s then
-      local first_byte = string.match(members, '"first_byte_s":([%d.e+-]+)') or '-'
-      sample(KEYS[8], math.max(now_us - ago_us, 0), first_byte, rank, sample_s)
+      sample(KEYS[8], math.max(now_us - ago_us, 0), members, rank, sample_s)
     end
     came[part .. ' ' .. id] = true
     ids[#ids + 1] = (last[2] or 0) + #ids / 2 + 1
     ids[#ids + 1] = part .. ' ' .. id
   end
+end
+
+if missing then
+  return ''
 end
 
 -- From here on it only writes.
@@ -253,7 +259,9 @@ local function lines(all, most)
   return table.concat(all, '\n', math.max(#all - most + 1, 1))
 end
 
+local newest_kept = string.match(bins[#bins] or '', '^%d+ (%d+)') or 0
+
 return table.concat({
   table.concat(counted), seconds(now_us), lines(kept[KEYS[2]], LENGTH.probe), lines(kept[KEYS[3]], LENGTH.report),
-  lines(bins, BINS), usual or '', unpack(circuit),
+  lines(bins, BINS), usual or '', newest_kept .. ' ' .. (row_kind == 'ok' and row or 0), unpack(circuit),
 }, '\0')

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
 
+from breaker.answer import Source
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.history import History, Keep
@@ -19,6 +20,7 @@ from breaker.store.call import Call, answered, command, time_of
 from breaker.store.claim import Grant, Need, Wish
 from breaker.store.contract import Reading, Weighed
 from breaker.store.hearing import heard
+from breaker.store.keeping import Keeping
 from breaker.store.runs import RedisRuns
 from breaker.store.script import APPLY, CLAIM, PAST, RECORD, SPEND, TAKE, UNCLAIM
 from breaker.store.servers import CLOCK, Servers
@@ -48,6 +50,7 @@ class RedisStore:
         self._limit_s = limit_s
         # Those of each server: one that gives no answer keeps no others waiting.
         self._records = defaultdict[str, Together](lambda: Together(servers.send))
+        self._keeping: dict[str, Keeping] = {}
         self._told: set[str] = set()
         self.runs = RedisRuns(servers)
         self.place = servers.place  # where it is, as an error may show it
@@ -62,20 +65,35 @@ class RedisStore:
     async def record(self, weighed: Sequence[Weighed], sent_at: float, keep: Keep) -> Reading:
         """Append answers of one target and one source to its log, in their order, once for each part of an id."""
         first = weighed[0].answer
-        # All in one word: the library takes longer to pack a hundred than we to write them.
-        lines = "".join([codec.write_weighed(one, sent_at - one.since) for one in weighed])
-        keys = _keys(first.target, "circuit", "probes", "reports", "ids", "bins", "usual", "slots", "samples")
-        sample_s = "" if keep.sample_s is None else keep.sample_s
-        args = (first.source.value, _nonce(), lines, keep.slot_s, sample_s)
-        together = self._records[self._servers.place_of(keys[0])]
-        said: str = answered(await together.ask(RECORD.call(keys, args)))
-        counted, now, probes, reports, bins, usual, *circuit = said.split("\0")
+        reported = first.source is Source.REPORT
+        keeping = self._keeping.pop(first.target, None) if reported else None
+        said = await self._record(weighed, sent_at, keep, keeping) or await self._record(weighed, sent_at, keep, None)
+        counted, now, probes, reports, bins, usual, kept, *circuit = said.split("\0")
+        if reported:
+            self._keeping[first.target] = Keeping(kept)
         return Reading(
             circuit=codec.read_circuit(circuit),
             log=self._read_log(_lines(probes), _lines(reports), _lines(bins), usual),
             now=float(now),
             counted=tuple(digit == "1" for digit in counted),
         )
+
+    async def _record(self, weighed: Sequence[Weighed], sent_at: float, keep: Keep, keeping: Keeping | None) -> str:
+        """What the script says; empty where it has to keep what it wasn't told. `keeping` None tells it all."""
+        first = weighed[0].answer
+        # All in one word: the library takes longer to pack a hundred than we to write them.
+        lines = "".join(
+            [
+                codec.write_weighed(one, sent_at - one.since, members=keeping is None or keeping.keeps(one))
+                for one in weighed
+            ]
+        )
+        keys = _keys(first.target, "circuit", "probes", "reports", "ids", "bins", "usual", "slots", "samples")
+        sample_s = "" if keep.sample_s is None else keep.sample_s
+        args = (first.source.value, _nonce(), lines, keep.slot_s, sample_s)
+        together = self._records[self._servers.place_of(keys[0])]
+        said: str = answered(await together.ask(RECORD.call(keys, args)))
+        return said
 
     async def learn(self, target: str, usual: Usual) -> None:
         """Keep what is now a target's usual speed."""

@@ -14,6 +14,7 @@ from breaker.api import bodies, reports, shapes, shaping, steps
 from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
 from breaker.api.reports import Reader
+from breaker.api.sound import Sound
 from breaker.api.steps import Place, apart
 from breaker.errors import BadFactError, StoreError
 from breaker.logged import STORE_TROUBLE
@@ -60,7 +61,8 @@ class Reporting:
 
     def __init__(self, switchboard: Switchboard, phrases: Collection[str]) -> None:
         self._switchboard = switchboard
-        self._reader = Reader([standing.target.name for standing in switchboard.standings()], phrases)
+        targets = [standing.target.name for standing in switchboard.standings()]
+        self._reader, self._sound = Reader(targets, phrases), Sound(targets, phrases, reports.MAX_REPORTS)
         self._turns = asyncio.Lock()
 
     async def report(self, request: Request) -> Response:
@@ -69,7 +71,9 @@ class Reporting:
 
     async def steps(self, request: Request, run: str | None) -> Response:
         """The same, of one run where its name is given; what belongs to a run is in the store when this is answered."""
-        items = reports.items(bodies.parsed(await bodies.read(request)))
+        body = await bodies.read(request)
+        sound = self._sound.read(body) if run is None else None
+        items: Sequence[object] = sound or reports.items(bodies.parsed(body))
         taken = _Taken()
         self._take(items[:_ABREAST], 0, run, taken)
         if len(items) > _ABREAST:
@@ -99,6 +103,8 @@ class Reporting:
                 taken.steps[place.run].append((index, step))
 
     def _read(self, index: int, item: object, run: str | None) -> tuple[Answer | shapes.FlawShape, Place | None]:
+        if isinstance(item, Answer):
+            return item, None
         try:
             facts, place = apart(item, run)
         except BadFactError as error:
