@@ -173,7 +173,7 @@ def _page(lines: Sequence[Line]) -> str:
     )
     rest = (
         "S15, A10 and A11 are of more than one step, and the first two of them have a service: it probes the provider "
-        "that flaps, or is killed after five of ten steps."
+        "that flaps, or ends after five of ten steps."
     )
     return _TEMPLATE.format(
         opening=_filled(opening),
