@@ -134,13 +134,20 @@ class Page:
     def until(self, true: str) -> None:
         """Wait until an expression is true."""
         deadline = time.monotonic() + PATIENT_S
-        while not self.run(true):
+        while not self._is(true):
             assert time.monotonic() < deadline, f"never true: {true}; it says: {self.text()[:2000]}"
             time.sleep(0.02)
 
+    def _is(self, true: str) -> bool:
+        """Whether it is true; not while the page is just being left."""
+        try:
+            return bool(self.run(true))
+        except AssertionError:
+            return False
+
     def text(self) -> str:
         """What can be read on it."""
-        said: str = self.run("document.body.innerText")
+        said: str = self.run("document.body?.innerText ?? ''")
         return said
 
     def says(self, words: str) -> None:

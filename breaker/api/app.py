@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 
 from fastapi import FastAPI
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import breaker
-from breaker.api import problems
+from breaker.api import problems, reference
 from breaker.api.access import Access, Guard
 from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
@@ -41,7 +41,7 @@ def create_app(
     app = FastAPI(
         title="Firstbyte",
         version=breaker.__version__,
-        docs_url=None,  # its pages load scripts from elsewhere
+        docs_url=None,  # its pages load scripts from elsewhere; /docs is our own
         redoc_url=None,
         redirect_slashes=False,
         responses={"default": problems.DOCUMENTED},
@@ -64,6 +64,10 @@ def create_app(
         app.include_router(router)
     if metrics is not None:
         app.router.routes.append(Route("/metrics", health.HandedIn(metrics), methods=["GET"], include_in_schema=False))
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return HTMLResponse(reference.render(app.openapi()), headers=reference.HEADERS)
 
     @app.get("/favicon.ico", include_in_schema=False)
     async def icon() -> Response:

@@ -9,10 +9,10 @@ from breaker.api.status_shapes import (
     HourShape,
     MovedShape,
     RouteStatusShape,
+    RouteStepShape,
     SlotShape,
     SpentShape,
     StatusShape,
-    StepShape,
     TargetStatusShape,
 )
 from breaker.api.statuspage import summary
@@ -55,7 +55,7 @@ def _route(decision: Decision, view: View) -> RouteStatusShape:
     }
 
 
-def _step(standing: Standing, *, chosen: bool) -> StepShape:
+def _step(standing: Standing, *, chosen: bool) -> RouteStepShape:
     why = words.circuit(standing)
     return {"target": standing.target.name, "state": standing.state.value, "chosen": chosen, "why": why}
 

@@ -53,7 +53,7 @@ class SummaryShape(IndicatedShape):
     scheduled_maintenances: list[str]
 
 
-class StepShape(TypedDict):
+class RouteStepShape(TypedDict):
     """A target in a route's order of preference, and why it is or isn't used."""
 
     target: str
@@ -70,7 +70,7 @@ class RouteStatusShape(TypedDict):
     role: str
     why: str
     in_order: int
-    targets: list[StepShape]
+    targets: list[RouteStepShape]
 
 
 class HourShape(TypedDict):

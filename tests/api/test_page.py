@@ -22,7 +22,7 @@ from tests.reporting import report
 
 HOSTILE = "<script>alert(1)</script>\"'&$style"
 OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
-VOID = {"meta", "link", "wbr"}
+VOID = {"meta", "link", "wbr", "input"}
 
 
 class Reader(HTMLParser):

@@ -200,3 +200,28 @@ def test_the_files_of_the_page_come_with_the_package() -> None:
         "page.css",
         "page.js",
     }
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+async def test_the_reference_can_be_read_and_tried(browser: Browser, server: Server, width: int) -> None:
+    browser.requests.clear()
+    browser.complaints.clear()
+    async with world(server) as made:
+
+        def look() -> None:
+            for dark in (False, True):
+                with browser.page(f"{made.url}/docs", width=width, dark=dark) as page:
+                    page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+                    assert page.run(NARROW)
+                    assert page.violations() == [], dark
+                    assert page.run("document.querySelector('[data-here]').textContent") == made.url
+            with browser.page(f"{made.url}/docs", width=width) as page:
+                page.run("document.querySelector('#get-route-route').value = 'reviewer'")
+                page.run("document.querySelector('#get-route button').click()")
+                page.says('"route": "reviewer"')
+                assert page.run("location.search") == "?route=reviewer"
+
+        await looked_at(look)
+
+    assert {url for url in browser.requests if not url.startswith(("about:", "data:", made.url))} == set()
+    assert browser.complaints == []

@@ -8,11 +8,14 @@ from breaker.api import marks, words
 from breaker.api.headline import Headline, headline
 from breaker.api.notices import Notice
 from breaker.api.page import asides, moves, parts, routes, spending, targets
-from breaker.api.page.sheet import HEADERS, SCRIPT, STYLE, TEMPLATE
+from breaker.api.page.sheet import Sheet
 from breaker.api.page.view import View
 from breaker.api.spans import lasting
 
 __all__ = ["HEADERS", "View", "drawn", "render"]
+
+_SHEET = Sheet("breaker.api.page", "page.html", "page.css", "page.js")
+HEADERS = _SHEET.headers
 
 
 def render(view: View) -> str:
@@ -27,11 +30,9 @@ def drawn(view: View) -> Iterator[str]:
     for number, standing in enumerate(view.standings):
         cards.append(targets.card(standing, view, number))
         yield ""
-    yield TEMPLATE.substitute(
+    yield _SHEET.filled(
         title=escape(f"{told.text.rstrip('.')} · Firstbyte"),
         icon=escape(marks.icon(told.mood)),
-        style=STYLE,
-        script=SCRIPT,
         logo=marks.LOGO,
         clock=parts.moment(view.now, view.now),
         mood=told.mood.value,
