@@ -6,6 +6,7 @@ FirstbyteError
 ├── UnknownNameError      a route or target that the configuration doesn't have
 ├── StoreError            the store could not do what was asked
 │   ├── StoreGoneError        no answer within the limit, no connection, or it is only loading or read-only
+│   ├── DamagedStoreError     a key of ours holds something else than we keep there
 │   ├── CertificatesError     the certificates for the way to it can't be used
 │   └── EmbeddedStoreError    no server could be started on this machine
 ├── NotStartedError       an operation of a run isn't begun, since that may do harm
@@ -67,6 +68,18 @@ class StoreGoneError(StoreError):
     def __init__(self, message: str, trouble: str = "doesn't answer") -> None:
         self.trouble = trouble
         super().__init__(message)
+
+
+class DamagedStoreError(StoreError):
+    """Keys of ours hold something else than we keep there; `keys` are those, none where it isn't known which.
+
+    Nothing is written over them: a person deletes them, and what is known here is put back.
+    """
+
+    def __init__(self, place: str, keys: Iterable[str] = ()) -> None:
+        self.keys = tuple(keys)
+        which = f"what is kept at {', '.join(self.keys)}" if self.keys else "a key of ours"
+        super().__init__(f"the store at {place} holds something else than {which}; delete that")
 
 
 class CertificatesError(StoreError):

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from breaker.api.replies import NO_STORE, as_json
-from breaker.errors import StoreError, UnknownNameError
+from breaker.errors import DamagedStoreError, StoreError, UnknownNameError
 
 # A name that nobody configured may be of any length; this much of it is said again.
 MAX_NAME = 80
@@ -118,8 +118,19 @@ async def _unknown_name(_: Request, error: Exception) -> Response:
 
 async def _store(_: Request, error: Exception) -> Response:
     """The store's own words may name addresses, so they stay in the log."""
+    if isinstance(error, DamagedStoreError):
+        return _damaged(error).response()
     detail = "the store doesn't answer or takes no changes just now; try again in a moment"
     return ProblemError(503, "store-gone", detail, headers={"Retry-After": "1"}).response()
+
+
+def _damaged(error: DamagedStoreError) -> ProblemError:
+    which = f"{', '.join(error.keys)} in the store" if error.keys else "a key of ours in the store"
+    detail = (
+        f"{which} holds something else than Firstbyte keeps there, and nothing was done; delete it and try again. "
+        "Until then this circuit doesn't move and its answers are dropped; routes go by what was last known"
+    )
+    return ProblemError(503, "store-damaged", detail, keys=list(error.keys))
 
 
 async def _validation(_: Request, error: Exception) -> Response:

@@ -19,6 +19,7 @@ from breaker.store.behind import servers_at
 from breaker.store.call import Call, answered, command, time_of
 from breaker.store.claim import Grant, Need, Wish
 from breaker.store.contract import Reading, Weighed
+from breaker.store.damage import keys_of, named
 from breaker.store.hearing import heard
 from breaker.store.keeping import Keeping
 from breaker.store.runs import RedisRuns
@@ -88,28 +89,30 @@ class RedisStore:
                 for one in weighed
             ]
         )
-        keys = _keys(first.target, "circuit", "probes", "reports", "ids", "bins", "usual", "slots", "samples")
+        keys = keys_of(first.target, "circuit", "probes", "reports", "ids", "bins", "usual", "slots", "samples")
         sample_s = "" if keep.sample_s is None else keep.sample_s
         args = (first.source.value, _nonce(), lines, keep.slot_s, sample_s)
         together = self._records[self._servers.place_of(keys[0])]
-        said: str = answered(await together.ask(RECORD.call(keys, args)))
+        async with named(self._servers, first.target):
+            said: str = answered(await together.ask(RECORD.call(keys, args)))
         return said
 
     async def learn(self, target: str, usual: Usual) -> None:
         """Keep what is now a target's usual speed."""
-        (key,) = _keys(target, "usual")
+        (key,) = keys_of(target, "usual")
         await self._ask(command("SET", key, write_usual(usual), "EX", _GARBAGE_S))
 
     async def look(self, target: str) -> Reading:
         """What is known of a target; writes nothing."""
-        circuit_key, *lists, usual_key = _keys(target, "circuit", "probes", "reports", "bins", "usual")
+        circuit_key, *lists, usual_key = keys_of(target, "circuit", "probes", "reports", "bins", "usual")
         calls = [
             command("HMGET", circuit_key, *codec.CIRCUIT_FIELDS),
             *(command("LRANGE", key, 0, -1) for key in lists),
             command("GET", usual_key),
             time_of(circuit_key),
         ]
-        circuit, probes, reports, bins, usual, time = map(answered, await self._servers.send(calls))
+        async with named(self._servers, target):
+            circuit, probes, reports, bins, usual, time = map(answered, await self._servers.send(calls))
         log, now = self._read_log(probes, reports, bins, usual), _seconds(time)
         found = codec.read_circuit(circuit)
         return Reading(circuit=found, log=log, now=now) if found.epoch else _lost(log, now)
@@ -126,12 +129,13 @@ class RedisStore:
             codec.write_announcement(target, made.circuit),
             *(text for pair in codec.write_circuit(made.circuit).items() for text in pair),
         )
-        won = await self._ask(APPLY.call(_keys(target, "circuit", "moves"), args))
+        async with named(self._servers, target):
+            won = await self._ask(APPLY.call(keys_of(target, "circuit", "moves"), args))
         return made if won else None
 
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
         """All circuits in one round trip, and the store's time."""
-        keys = [key for target in targets for key in _keys(target, "circuit")]
+        keys = [key for target in targets for key in keys_of(target, "circuit")]
         calls = [command("HMGET", key, *codec.CIRCUIT_FIELDS) for key in keys]
         *found, time = await self._servers.send([*calls, time_of(CLOCK)])
         for said in (time, *found):
@@ -146,13 +150,14 @@ class RedisStore:
         """The newest moves of a target, newest first."""
         if limit < 1:
             return []
-        (key,) = _keys(target, "moves")
-        found = await self._ask(command("LRANGE", key, 0, limit - 1))
+        (key,) = keys_of(target, "moves")
+        async with named(self._servers, target):
+            found = await self._ask(command("LRANGE", key, 0, limit - 1))
         return self._readable([codec.read_move(text) for text in found])
 
     async def histories(self, targets: Sequence[str]) -> dict[str, History]:
         """What is kept of each target's last day, in one round trip; keys of another kind are left out."""
-        replies = await self._servers.send([PAST.call(_keys(target, "slots", "samples"), ()) for target in targets])
+        replies = await self._servers.send([PAST.call(keys_of(target, "slots", "samples"), ()) for target in targets])
         for reply in replies:
             if isinstance(reply, StoreGoneError):
                 raise reply
@@ -162,7 +167,7 @@ class RedisStore:
     async def claim(self, target: str, holder: str, for_s: float) -> bool:
         """Take the one claim on a target, or renew it; False while another holder has it."""
         args = (holder, max(1, round(for_s * 1000)))
-        return bool(await self._ask(CLAIM.call(_keys(target, "claim"), args)))
+        return bool(await self._ask(CLAIM.call(keys_of(target, "claim"), args)))
 
     async def take(self, target: str, holder: str, for_s: float, wish: Wish) -> Grant:
         """Take the claim on a target for a probe, unless another has it or has made the probe needless."""
@@ -170,7 +175,7 @@ class RedisStore:
         args = (holder, max(1, round(for_s * 1000)), wish.need.value, f"{since:.6f}", f"{wish.within_s:.6f}")
         given, busy_ms, age = cast(
             "tuple[int, int, str]",
-            await self._ask(TAKE.call(_keys(target, "claim", "probed"), args)),
+            await self._ask(TAKE.call(keys_of(target, "claim", "probed"), args)),
         )
         return Grant(
             given=given == 1,
@@ -183,7 +188,7 @@ class RedisStore:
         # Whose clock is a little ahead takes its turn before it is due, and has taken it all the same.
         up_to = max(told.since, told.covers) + self._ahead_s(target, told) if told else 0.0
         args = (holder, told.need.value if told else "", f"{up_to:.6f}")
-        await self._ask(UNCLAIM.call(_keys(target, "claim", "probed"), args))
+        await self._ask(UNCLAIM.call(keys_of(target, "claim", "probed"), args))
 
     @contextlib.asynccontextmanager
     async def announcements(self) -> AsyncIterator[AsyncIterator[tuple[str, Circuit]]]:
@@ -215,7 +220,7 @@ class RedisStore:
 
     def _ahead_s(self, target: str, wish: Wish) -> float:
         """What there is to be added to a wish's moments: turns go by the one time that is told for all circuits."""
-        return self._servers.ahead_s(*_keys(target, "claim")) if wish.need is Need.TURN else 0.0
+        return self._servers.ahead_s(*keys_of(target, "claim")) if wish.need is Need.TURN else 0.0
 
     async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
         return answered(*await self._servers.send([call]))
@@ -251,11 +256,6 @@ class RedisStore:
         if words not in self._told:
             self._told.add(words)
             _log.warning(words, *numbers, extra=STORE_TROUBLE(count=numbers[0]))
-
-
-def _keys(target: str, *names: str) -> list[str]:
-    """The keys of a target; what stands in braces decides the cluster's slot."""
-    return [f"firstbyte:{{{target}}}:{name}" for name in names]
 
 
 def _lines(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from redis import exceptions as redis
 
-from breaker.errors import StoreError, StoreGoneError
+from breaker.errors import DamagedStoreError, StoreError, StoreGoneError
 
 # The first word of a refusal that is about the server's state, not about what was asked.
 _PASSING = {
@@ -52,6 +52,8 @@ def translated(error: Exception, place: str) -> StoreError:
     code = str(error).partition(" ")[0]
     if code in _PASSING:
         return StoreGoneError(f"the store at {place} {_PASSING[code]}", _PASSING[code])
+    if code == "WRONGTYPE":
+        return DamagedStoreError(place)
     return StoreError(f"the store at {place} refused with {code if code.isupper() else type(error).__name__}")
 
 

@@ -4,6 +4,7 @@ from typing import NoReturn
 
 import httpx
 import pytest
+import redis
 
 from breaker.api import Access, Besides, create_app
 from breaker.switchboard import Switchboard
@@ -85,3 +86,23 @@ async def test_what_needs_the_store_says_when_it_is_gone(
     assert (answer.status_code, answer.json()["type"]) == (503, "urn:firstbyte:problem:store-gone")
     assert answer.headers["retry-after"] == "1"
     assert server.url.removeprefix("unix://") not in answer.text
+
+
+async def test_whoever_holds_a_circuit_with_a_damaged_key_is_told_the_key_and_the_remedy(
+    door: httpx.AsyncClient, server: Server
+) -> None:
+    key = f"firstbyte:{{{PRIMARY.name}}}:moves"
+    with redis.Redis.from_url(server.url) as raw:
+        raw.set(key, "mine")
+    params, words = {"target": PRIMARY.name}, {"who": "anna", "why": "x"}
+
+    refused = await door.post("/circuit/open", params=params, json=words)
+    with redis.Redis.from_url(server.url) as raw:
+        raw.delete(key)
+    done = await door.post("/circuit/open", params=params, json=words)
+
+    assert (refused.status_code, refused.json()["type"]) == (503, "urn:firstbyte:problem:store-damaged")
+    assert refused.json()["keys"] == [key]
+    assert refused.json()["detail"].startswith(f"{key} in the store holds something else than Firstbyte keeps there")
+    assert "delete it and try again" in refused.json()["detail"]
+    assert (done.status_code, done.json()["state"]) == (200, "held-open")

@@ -11,7 +11,7 @@ import pytest
 from redis.asyncio import SSLConnection
 
 from breaker.circuit import hold
-from breaker.errors import StoreError, StoreGoneError
+from breaker.errors import DamagedStoreError, StoreError, StoreGoneError
 from breaker.store.hearing import MOST_SILENT
 from breaker.store.redis import LIMIT_S, RedisStore
 from tests.cluster import one_node_cluster
@@ -261,11 +261,26 @@ async def test_a_key_of_another_kind_is_an_error_and_not_an_absence(own: StoreSe
         raw.set(f"firstbyte:{{{TARGET}}}:probes", "mine")
 
     async with connected(own.url) as store:
-        with pytest.raises(StoreError) as error:
+        with pytest.raises(DamagedStoreError) as error:
             await record(store, good("a"))
 
-    assert not isinstance(error.value, StoreGoneError)
-    assert "WRONGTYPE" in str(error.value)
+    assert error.value.keys == (f"firstbyte:{{{TARGET}}}:probes",)
+
+
+@pytest.mark.parametrize("name", ["circuit", "probes", "reports", "bins", "usual", "moves"])
+async def test_whoever_moves_a_circuit_is_told_which_key_is_in_the_way(own: StoreServer, name: str) -> None:
+    key = f"firstbyte:{{{TARGET}}}:{name}"
+    with own.raw() as raw:
+        raw.sadd(key, "mine")
+
+    async with connected(own.url) as store:
+        with pytest.raises(DamagedStoreError, match="delete that") as error:
+            await apply(store)
+    with own.raw() as raw:
+        left = raw.smembers(key)
+
+    assert error.value.keys == (key,)
+    assert left == {"mine"}
 
 
 @pytest.mark.parametrize("given", ["", "?password={wrong}", "?username=ann&password={wrong}"])
