@@ -8,11 +8,13 @@ from benchmarks._soak_found import CALM, Sample, told
 from benchmarks._soak_waits import Waits
 
 
-def samples(minutes: float, *, an_hour: float = 0.0, noise: float = 0.01, waited: float = 0.0) -> list[Sample]:
-    """What a service would show whose memory grows by this share in an hour."""
+def samples(
+    minutes: float, *, an_hour: float = 0.0, noise: float = 0.01, waited: float = 0.0, jump: float = 0.0
+) -> list[Sample]:
+    """What a service would show whose memory grows by this share in an hour, and once by a jump at a quarter."""
     chance, found = random.Random(7), []
     for number in range(round(minutes * 30)):
-        level = 1 + an_hour * number / 1800
+        level = 1 + an_hour * number / 1800 + (jump if number > minutes * 7.5 else 0.0)
         one, other = (level * (1 + chance.uniform(-noise, noise)) for _ in range(2))
         found.append(Sample(2.0 * number, 100 * one, 4.0, 65, 300, 200, 2000 * other / level, waited))
     return found
@@ -25,6 +27,8 @@ def samples(minutes: float, *, an_hour: float = 0.0, noise: float = 0.01, waited
         pytest.param(samples(10, an_hour=0.05), 10, True, "", id="within the bound"),
         pytest.param(samples(10, an_hour=0.5), 10, False, "10%: it grows", id="a leak"),
         pytest.param(samples(10, an_hour=0.5, noise=0.0), 10, False, "10%: it grows", id="a leak without noise"),
+        pytest.param(samples(10, an_hour=0.25), 10, False, "10%: it grows", id="a slow leak"),
+        pytest.param(samples(10, jump=0.2), 10, False, "10%: can't be told: it rose in one half alone", id="a jump"),
         pytest.param(samples(10, noise=0.5), 10, False, "10%: can't be told", id="too much noise"),
         pytest.param(
             samples(10, waited=CALM + 0.1), 10, False, "was busy with others: can't be told", id="a busy machine"

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import time
 from typing import Protocol
 
 from breaker.errors import StoreError
@@ -15,6 +16,8 @@ _log = logging.getLogger(__name__)
 
 # A claim is renewed three times before it would lapse.
 _RENEWALS = 3
+# While the store takes no word, a claim is offered back this often, until it has lapsed by itself.
+_AGAIN_S = 0.25
 # A probe has told something by the slow limit; a claim that nobody renews lapses so long after it.
 LEASE_S = 5.0
 # So that one who died keeps back no whole turn it lapses after this part of an interval in any case; but a busy process
@@ -46,26 +49,57 @@ class Claiming(Protocol):
 class Claim:
     """A claim on a target for as long as its probe keeps its place; renewed until it is given back.
 
-    `shared` is False where the store couldn't give one, so that others may probe as well.
+    `shared` is False where the store couldn't give one, so that others may probe as well. `owed` keeps the tasks in
+    which it is given back later.
     """
 
-    def __init__(self, store: Claiming, target: str, holder: str, lease_s: float, wish: Wish, *, shared: bool) -> None:
+    def __init__(
+        self,
+        store: Claiming,
+        target: str,
+        holder: str,
+        lease_s: float,
+        wish: Wish,
+        owed: set[asyncio.Task[None]],
+        *,
+        shared: bool,
+    ) -> None:
         self._store = store
         self._target, self._holder, self._lease_s, self._wish = target, holder, lease_s, wish
+        self._owed = owed
         self._renewing: asyncio.Task[None] | None = asyncio.create_task(self._renew(), name=f"the claim on {target}")
         self.shared = shared
 
     async def give_back(self, *, told: bool = True) -> None:
         """Let others probe; those for whom this probe did as well don't, unless it told nothing.
 
-        May be called twice; a store that is gone forgets the claim by itself.
+        May be called twice. A store that takes no word just now is told again in the background: until then nobody
+        else may probe, and those who come late would probe for this one's turn again.
         """
         renewing, self._renewing = self._renewing, None
         if renewing is None:
             return
         renewing.cancel()
-        with contextlib.suppress(StoreError):
-            await self._store.unclaim(self._target, self._holder, self._wish if told else None)
+        wish = self._wish if told else None
+        if not await self._given_back(wish):
+            task = asyncio.create_task(self._give_back_later(wish), name=f"giving the claim on {self._target} back")
+            self._owed.add(task)
+            task.add_done_callback(self._owed.discard)
+
+    async def _given_back(self, wish: Wish | None) -> bool:
+        try:
+            await self._store.unclaim(self._target, self._holder, wish)
+        except StoreError:
+            return False
+        return True
+
+    async def _give_back_later(self, wish: Wish | None) -> None:
+        """Twice that reaches a store is as good as once; what has lapsed by itself still tells what it was good for."""
+        ends = time.monotonic() + self._lease_s
+        while time.monotonic() < ends:
+            await asyncio.sleep(_AGAIN_S)
+            if await self._given_back(wish):
+                return
 
     async def _renew(self) -> None:
         has_it = True
@@ -87,6 +121,7 @@ class Claims:
     def __init__(self, store: Claiming) -> None:
         self._store = store
         self._gone = False
+        self._owed: set[asyncio.Task[None]] = set()
 
     async def take(self, target: str, lease_s: float, wish: Wish) -> Claim | Grant:
         """The claim on a target; what the store said where it isn't given."""
@@ -110,4 +145,10 @@ class Claims:
                     error,
                     extra=CLAIMS_MISSING(),
                 )
-        return Claim(self._store, target, holder, lease_s, wish, shared=shared)
+        return Claim(self._store, target, holder, lease_s, wish, self._owed, shared=shared)
+
+    async def close(self) -> None:
+        """Owe nothing any more; what the store wasn't told lapses by itself. May be called twice."""
+        for task in list(self._owed):
+            task.cancel()
+        await asyncio.gather(*self._owed, return_exceptions=True)

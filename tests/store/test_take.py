@@ -98,6 +98,20 @@ async def test_an_older_probe_that_tells_something_meanwhile_does_for_the_turn(s
     assert (await store.take("p/m", "one", 60.0, wish(Need.TURN, since))).needless
 
 
+async def test_a_probe_whose_claim_has_lapsed_was_good_for_its_own_turn_and_no_later_one(
+    store: RedisStore, server: StoreServer
+) -> None:
+    own = wish(Need.TURN, await now(store))
+    await store.take("p/m", "slow", 60.0, own)
+    with server.raw() as raw:
+        raw.delete("firstbyte:{p/m}:claim")
+    later = wish(Need.TURN, await now(store))
+    await store.unclaim("p/m", "slow", own)
+
+    assert (await store.take("p/m", "one", 60.0, own)).needless
+    assert (await store.take("p/m", "one", 60.0, later)).given
+
+
 async def test_only_confirming_probes_confirm(store: RedisStore) -> None:
     since = await now(store)
     await told(store, wish(Need.TURN, since))
