@@ -60,6 +60,8 @@ STORE_CLOCK = Event("store_clock", "clocks of the store's servers are apart, or 
 STORE_SERVER = Event("store_server", "the embedded server was ended, or starts empty")
 ANSWERS_WAIT = Event("answers_wait", "answers wait for the store")
 ANSWERS_LOST = Event("answers_lost", "answers never came into the store", ("count",))
+# Agents' tasks
+AUDIT_LOST = Event("audit_lost", "lines of the audit of agents' tasks can't be written")
 # Probes
 PROBE_ENDED = Event(
     "probe_ended",

@@ -145,10 +145,52 @@ _STORE = Row(
         ),
     ),
 )
+_TASKS = Row(
+    title="Tasks",
+    panels=(
+        lines(
+            "Claimed completions that were untrue",
+            "Of the answers after which an agent would have called its task done, the share after which it was not.",
+            (
+                Query(
+                    expr="sum by (provider) (increase(firstbyte_completions_prevented_total[$__rate_interval]))"
+                    " / (sum by (provider) (increase(firstbyte_completions_claimed_total[$__rate_interval])) > 0)",
+                    legend="{{provider}}",
+                ),
+            ),
+            "percentunit",
+            defaults={"min": 0, "max": 1},
+        ),
+        bars(
+            "Prevented false completions",
+            "How often an agent was kept from saying that its task is done, by whose answer it would have believed.",
+            Query(
+                expr="sum by (provider) (increase(firstbyte_completions_prevented_total[$__rate_interval])) > 0",
+                legend="{{provider}}",
+            ),
+        ),
+        bars(
+            "Decisions by reason",
+            "What agents were told when they asked whether their task is done, each decision once.",
+            Query(
+                expr="sum by (decision, reason) (increase(firstbyte_run_decisions_total[$__rate_interval])) > 0",
+                legend="{{decision}}: {{reason}}",
+            ),
+        ),
+        bars(
+            "Operations by state",
+            "What became of what agents set out to do; unknown means that nobody knows whether it happened.",
+            Query(
+                expr="sum by (state) (increase(firstbyte_run_operations_total[$__rate_interval])) > 0",
+                legend="{{state}}",
+            ),
+        ),
+    ),
+)
 ROUTING = Dashboard(
     name="routing",
     title="Routing and circuits",
-    description="What agents are told, why circuits move, and whether the store keeps up.",
+    description="What agents are told, why circuits move, which tasks were done, and whether the store keeps up.",
     variables=("route", "provider", "model"),
-    rows=(_ROUTES, _CIRCUITS, _STORE),
+    rows=(_ROUTES, _CIRCUITS, _TASKS, _STORE),
 )

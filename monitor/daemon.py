@@ -20,6 +20,7 @@ from breaker.store.behind import servers_at
 from breaker.store.embedded import EmbeddedStore
 from breaker.store.redis import LIMIT_S, RedisStore
 from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
+from monitor.audit import auditing
 from monitor.connectivity import Connectivity
 from monitor.listening import serving
 from monitor.metrics import Metrics
@@ -82,6 +83,7 @@ async def service(
         store, mend = await stack.enter_async_context(_store(settings, metrics))
         prober = Prober(settings, keys, store, metrics)
         network = await stack.enter_async_context(Connectivity(settings))
+        audits = stack.enter_context(auditing(settings.audit))
         board = Switchboard(
             store,
             settings.routes,
@@ -89,6 +91,8 @@ async def service(
             Listeners(
                 judged=(metrics.judged, prober.judged, *ears.judged),
                 moved=(_log_move, metrics.moved, *ears.moved),
+                staged=(metrics.runs.staged, *(one.staged for one in audits)),
+                concluded=(metrics.runs.concluded, *(one.concluded for one in audits)),
             ),
             network,
         )

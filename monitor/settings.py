@@ -63,6 +63,20 @@ class Logs:
     level: LogLevel = LogLevel.INFO
 
 
+STDOUT = "stdout"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditPlan:
+    """Where the audit of agents' tasks goes: a file's path, or STDOUT; None for nowhere.
+
+    `share` of the runs, 0 to 1, is written whole; of the others what failed or wasn't done.
+    """
+
+    to: str | None = None
+    share: float = 0.2
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
     """US dollars for a million tokens."""
@@ -132,6 +146,7 @@ class Settings:
     phrases: tuple[Phrase, ...] = PHRASES
     control: tuple[Address, ...] = ()
     logs: Logs = Logs()
+    audit: AuditPlan = AuditPlan()
     source: Path | None = None
 
     @property

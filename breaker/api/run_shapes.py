@@ -49,8 +49,9 @@ class NamedShape(TypedDict):
 
 
 class OperationShape(NamedShape):
-    """An operation, and whether it may begin now."""
+    """An operation, and whether it may begin now; `seq` is its first stage's."""
 
+    seq: int
     state: str
     effect: str
     required: bool

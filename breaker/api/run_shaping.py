@@ -92,6 +92,7 @@ def _operation(followed: Followed, one: Operation) -> shapes.OperationShape:
     return {
         "id": one.id,
         "tool": one.tool,
+        "seq": one.seq,
         "state": one.state.value,
         "effect": one.effect.value,
         "required": one.required,

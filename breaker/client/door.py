@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 
 from breaker.client.address import Address
 from breaker.client.http import httpx
@@ -67,6 +68,14 @@ class Door:
         said = self._ask("GET", "/moves", params=_given(target=target, limit=limit))
         moves: list[dict[str, Any]] = self._needed(said, "moves")["moves"]
         return moves
+
+    def runs(self, limit: int = 20) -> dict[str, Any]:
+        """The last decisions about agents' tasks, as `GET /runs` says them."""
+        return self._needed(self._ask("GET", "/runs", params=_given(limit=limit)), "runs", "claims")
+
+    def run(self, run: str) -> dict[str, Any]:
+        """All that is known of one task, as `GET /runs/{run}` says it; with a token, an agent's is needed."""
+        return self._needed(self._ask("GET", f"/runs/{quote(run, safe='')}"), "steps", "done")
 
     def hold_open(self, target: str, *, who: str, why: str, for_s: float | None = None) -> dict[str, Any]:
         """Hold a circuit open by hand, for ten minutes unless said otherwise; gives the target as it stands now."""

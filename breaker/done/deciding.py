@@ -7,20 +7,10 @@ from dataclasses import replace
 
 from breaker.answer import Ended, Finish
 from breaker.done import sentence
-from breaker.done.words import DEFAULT_BOUNDS, Bounds, Completion, Decision, Next, Reason
+from breaker.done.words import DEFAULT_BOUNDS, OVER, Bounds, Completion, Decision, Next, Reason
 from breaker.run import Operation, Outcome, Run, Says, State, Step, blocked
 from breaker.verdict import Blame, Verdict
 
-# Where nothing but these speaks against it, nothing more is to come.
-_OVER = frozenset(
-    {
-        Reason.OPERATION_FAILED,
-        Reason.OPERATION_UNKNOWN,
-        Reason.OPERATION_BLOCKED,
-        Reason.CHECK_FAILED,
-        Reason.CHECK_UNKNOWN,
-    }
-)
 _STUCK = frozenset({Reason.SAME_CALLS, Reason.POSSIBLE_DEAD_LOOP, Reason.STEP_LIMIT, Reason.OVERFULL})
 _HANDED_BACK = frozenset({Reason.CLAIMED, Reason.ANNOUNCED})
 
@@ -86,7 +76,7 @@ class _Seen:
         """What these reasons make of it."""
         if reasons == (Reason.AGREED,):
             return Completion.COMPLETED
-        if not _OVER.issuperset(reasons):
+        if not OVER.issuperset(reasons):
             return Completion.NOT_FINISHED
         return Completion.PARTIALLY_COMPLETED if self.having(State.SUCCEEDED) else Completion.FAILED
 

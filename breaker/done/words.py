@@ -41,6 +41,18 @@ class Reason(StrEnum):
     OVERFULL = "overfull"  # more facts came than are kept, so nobody can say
 
 
+# Where nothing but these speaks against it, nothing more is to come.
+OVER = frozenset(
+    {
+        Reason.OPERATION_FAILED,
+        Reason.OPERATION_UNKNOWN,
+        Reason.OPERATION_BLOCKED,
+        Reason.CHECK_FAILED,
+        Reason.CHECK_UNKNOWN,
+    }
+)
+
+
 class Next(StrEnum):
     """What the agent should do now."""
 

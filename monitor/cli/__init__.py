@@ -9,7 +9,7 @@ from importlib import import_module
 
 from breaker import __version__
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
-from monitor.cli.defaults import MOVES, SINCE
+from monitor.cli.defaults import MOVES, RUNS, SINCE
 from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UnreachableError, UsageError
 
 Command = Callable[[argparse.Namespace], int]
@@ -163,6 +163,11 @@ def _add_remote(add: Add) -> None:
     why.add_argument("target", metavar="TARGET", help="provider/model")
     why.add_argument("--moves", type=int, default=MOVES, metavar="N", help="other moves shown (default: 5)")
     _json(_door(why))
+    line = "Show the last decisions about agents' tasks, or one task; exit code 1 where that is not done."
+    runs = add("runs", line, _in("following", "runs"))
+    runs.add_argument("run", nargs="?", metavar="RUN", help="the task's own name, as its agent gave it")
+    runs.add_argument("--limit", type=int, default=RUNS, metavar="N", help="decisions shown (default: 20)")
+    _json(_door(runs))
     for name, line, command in (
         ("open", "Hold a target's circuit open by hand: agents go elsewhere.", _in("remote", "hold")),
         ("close", "Hold a target's circuit closed by hand: agents are sent there.", _in("remote", "hold")),

@@ -4,3 +4,5 @@
 SINCE = "7d"
 # So many moves besides the newest `why` shows.
 MOVES = 5
+# Decisions about tasks that `firstbyte runs` shows.
+RUNS = 20

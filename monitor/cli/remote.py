@@ -32,7 +32,7 @@ def status(args: argparse.Namespace) -> int:
     with at_the_door(args) as door:
         said = door.targets()
     with understood():
-        text = "\n".join([_table([_HEAD, *map(_row, said["targets"])]), *_besides(said)])
+        text = "\n".join([table([_HEAD, *map(_row, said["targets"])]), *_besides(said)])
         well = all(target["state"] in ("closed", "held-closed") for target in said["targets"])
         blind = said["stale"] or said["self_suspect_s"] is not None
     say(json.dumps(said) if args.json else text)
@@ -81,8 +81,8 @@ def _who(args: argparse.Namespace) -> str:
 
 def _show_target(args: argparse.Namespace, target: Mapping[str, Any]) -> None:
     with understood():
-        table = _table([_HEAD, _row(target)])
-    say(json.dumps(target) if args.json else table)
+        text = table([_HEAD, _row(target)])
+    say(json.dumps(target) if args.json else text)
 
 
 def _besides(said: Mapping[str, Any]) -> Iterator[str]:
@@ -134,7 +134,8 @@ def _usually(target: Mapping[str, Any]) -> str:
     return "" if usual_s is None else f", usually {usual_s:.2f} s"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in columns, the first one being their heads."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in rows)
     return "\n".join(line.rstrip() for line in lines)

@@ -15,7 +15,19 @@ from monitor.config.phrases import known_phrases
 from monitor.config.routes import routes
 from monitor.config.stores import composed, store_url
 from monitor.config.variables import secret
-from monitor.settings import Address, Budget, Door, LogForm, LogLevel, Logs, Price, ProbeShape, Settings, TargetPlan
+from monitor.settings import (
+    Address,
+    AuditPlan,
+    Budget,
+    Door,
+    LogForm,
+    LogLevel,
+    Logs,
+    Price,
+    ProbeShape,
+    Settings,
+    TargetPlan,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,7 @@ def build(root: Branch, ground: Ground, *, data: Path, source: Path) -> Settings
         phrases=phrases,
         control=_control(root),
         logs=_logs(root.branch("log"), ground),
+        audit=_audit(root.branch("audit")),
         source=source,
     )
 
@@ -91,6 +104,11 @@ def _logs(section: Branch, ground: Ground) -> Logs:
     return Logs(
         form=LogForm(form.value) if form else Logs().form, level=LogLevel(level.value) if level else Logs().level
     )
+
+
+def _audit(section: Branch) -> AuditPlan:
+    share = section.leaf("share")
+    return AuditPlan(to=_text(section, "to"), share=float(share.value) if share else AuditPlan().share)
 
 
 def _store_url(root: Branch, ground: Ground) -> str | None:

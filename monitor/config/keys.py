@@ -14,7 +14,7 @@ from monitor.config.phrases import MAX_TAIL, TAIL, phrase
 from monitor.config.shapes import Either, Key, Listing, Named, Section
 from monitor.config.stores import open_store_url, server, service, store_url, user
 from monitor.config.variables import variable
-from monitor.settings import Door, LogForm, LogLevel, Logs, ProbeShape
+from monitor.settings import AuditPlan, Door, LogForm, LogLevel, Logs, ProbeShape
 
 
 def _target(name: str) -> str | Unfit:
@@ -181,6 +181,24 @@ LOG = Section(
     ),
 )
 
+AUDIT = Section(
+    name="audit",
+    keys=(
+        Key(
+            name="to",
+            holds=text("`stdout`, or a file's path", str),
+            line="where one line of JSON a decision and an operation goes: `stdout`, or a file that grows",
+            default="nowhere",
+        ),
+        Key(
+            name="share",
+            holds=number(0, 1),
+            line="of this share of tasks every line; of the others what failed, what nobody knows and what wasn't done",
+            default=_default(AuditPlan, "share"),
+        ),
+    ),
+)
+
 _OWN_POLICY = "numbers that differ here; the nearest wins"
 
 _ABILITIES = ", ".join(f"`{ability}`" for ability in Ability)
@@ -314,6 +332,7 @@ ROOT = Section(
         ),
         Key(name="door", holds=DOOR, line="where the service listens and who may tell it something"),
         Key(name="log", holds=LOG, line="how the service's log is written"),
+        Key(name="audit", holds=AUDIT, line="where is written what became of agents' tasks"),
         Key(name="policy", holds=POLICY, line="when circuits open and close"),
         Key(name="probe", holds=PROBE, line="what probes ask"),
         Key(

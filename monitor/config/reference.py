@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from monitor.config.keys import (
+    AUDIT,
     BUDGET,
     DOOR,
     ENVIRONMENT,
@@ -22,7 +23,7 @@ from monitor.config.keys import (
 from monitor.config.kinds import Kind
 from monitor.config.shapes import Either, Key, Listing, Named, Section
 
-_SECTIONS = (ROOT, STORE, DOOR, LOG, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
+_SECTIONS = (ROOT, STORE, DOOR, LOG, AUDIT, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
 _PLACE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAGE = Path("docs/configuration.md")
 

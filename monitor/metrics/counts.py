@@ -22,6 +22,7 @@ from monitor.budget import Cost
 from monitor.lag import LoopLag
 from monitor.metrics import names
 from monitor.metrics.live import Live
+from monitor.metrics.runs import RunMetrics
 from monitor.metrics.scrape import Scrape
 from monitor.metrics.target import Collectors, TargetMetrics
 from monitor.phases import Phase
@@ -65,6 +66,8 @@ class Metrics:
         self._skipped = {cause: skipped.labels(cause.value) for cause in Skip}
         self._calls = names.STORE_CALL.histogram(registry)
         self._call_failures = names.STORE_FAILURES.counter(registry)
+        # Listens for itself: `staged` and `concluded` of agents' tasks.
+        self.runs = RunMetrics(registry, [plan.target.provider.name for plan in settings.targets])
         self._bind_budgets({plan.target.provider.name: plan.budget for plan in settings.targets})
 
     def _bind_budgets(self, budgets: Mapping[str, Budget]) -> None:

@@ -130,6 +130,21 @@ BUDGET_USED = _gauge(
 BUDGET_TOKENS = _gauge("probe_budget_tokens", "The day's budget in tokens; no series without one.", "provider")
 BUDGET_USD = _gauge("probe_budget_usd", "The day's budget in US dollars; no series without one.", "provider")
 REPORTS = _counter("reports_total", "Agents' reports that counted, by verdict.", *_TARGET, "verdict")
+RUN_DECISIONS = _counter(
+    "run_decisions_total",
+    "Decisions whether an agent's task is done, each counted once, by the reason that decides.",
+    "decision",
+    "reason",
+)
+RUN_OPERATIONS = _counter("run_operations_total", "Operations of agents' tasks that came to a state.", "state")
+PREVENTED = _counter(
+    "completions_prevented_total", "Of the claimed completions those that were untrue, by whose answer.", "provider"
+)
+CLAIMED = _counter(
+    "completions_claimed_total",
+    "Answers that an agent would have taken for the end of its task when it asked, by whose answer.",
+    "provider",
+)
 CIRCUIT_STATE = _gauge("circuit_state", "1 for the state that the circuit is in, 0 for the others.", *_TARGET, "state")
 CIRCUIT_MOVED = _gauge(
     "circuit_last_move_timestamp_seconds",

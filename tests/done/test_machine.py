@@ -10,8 +10,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from breaker.done import Decision, decide
 from breaker.run import Effect, Fact, Outcome, Says, Stage, State, Step, codec, fold
 from breaker.verdict import Blame, Verdict
+from monitor.metrics.runs import possible
 from tests.run.made import answer, check, wrote
 
+POSSIBLE = set(possible())
 KINDS = st.sampled_from(
     [
         (Verdict.OK, Blame.OK),
@@ -151,6 +153,12 @@ class Runs(RuleBasedStateMachine):
 
         assert len(read) == len(lines)
         assert decide(fold(shuffled)) == decide(fold(read)) == self.decision()
+
+    @invariant()
+    def it_is_one_of_the_decisions_that_are_counted(self) -> None:
+        decision = self.decision()
+
+        assert (decision.completion, decision.reason) in POSSIBLE
 
     @invariant()
     def a_message_never_says_more(self) -> None:

@@ -58,6 +58,9 @@ HAPPENED = (
     "sum(increase(firstbyte_probes_skipped_total[30s])) > 0",
     'sum(increase(firstbyte_route_requests_total{role="last_resort"}[30s])) > 0',
     "sum(increase(firstbyte_reports_total[30s])) > 0",
+    "sum(increase(firstbyte_run_decisions_total[30s])) > 0",
+    "sum(increase(firstbyte_run_operations_total[30s])) > 0",
+    "sum(increase(firstbyte_completions_prevented_total[30s])) > 0",
     'count(ALERTS{alertname="FirstbyteRouteHasNoTarget", route="broken"})',
     "count(firstbyte_probe_last_first_byte_seconds) >= 2",
 )
@@ -136,6 +139,10 @@ async def live(seen: Watched, agent: httpx.AsyncClient, simulator: Simulator) ->
         report = {"id": f"step-{turn}", "target": "good/m", "ended": "complete", "status": 200, "seconds": 2.0}
         # On a busy machine the store may miss its limit; then the next turn tells it anew.
         await agent.post("/reports", json={**report, "first_byte_s": 0.4, "text_chars": 9})
+        run, step = f"/runs/task-{turn}", {"seq": 1, "text_chars": 9 * (turn % 2), "finish": "stop", "end_mark": True}
+        await agent.post(f"{run}/steps", json={**report, **step, "id": f"last-{turn}"})
+        await agent.post(f"{run}/operations", json={"id": "a", "seq": 0, "tool": "a", "state": "succeeded"})
+        await agent.get(f"{run}/done")
         if turn % 10 == 5:
             await agent.post("/circuit/open", params={"target": "good/m"}, json=hold)
         left = [expr for expr in left if not await seen.sees(expr)]

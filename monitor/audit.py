@@ -1,0 +1,203 @@
+"""Writes one line of JSON a decision about a task and a stage of an operation: no name, no id, no word of anybody's."""
+
+import contextlib
+import json
+import logging
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from breaker.answer import Ended, Finish
+from breaker.done import Completion, Next, Reason
+from breaker.errors import FirstbyteError
+from breaker.logged import AUDIT_LOST
+from breaker.run import Effect, Outcome, Stage, State
+from breaker.run.digests import key_of
+from breaker.switchboard import Concluded, Staged
+from breaker.verdict import Blame, Verdict
+from monitor.settings import STDOUT, AuditPlan
+
+_log = logging.getLogger(__name__)
+
+_MARK = {"type": "string", "pattern": "^[0-9a-f]{8}$"}
+
+
+class AuditError(FirstbyteError):
+    """The audit's file can't be written."""
+
+
+class Audit:
+    """Listens to what becomes of agents' tasks, and writes it down with `write`.
+
+    What failed, what nobody knows and what wasn't done is always written; of the rest, all lines of this share of runs.
+    """
+
+    def __init__(self, write: Callable[[str], object], share: float) -> None:
+        self._write = write
+        self._share = share
+        self._lost = False
+
+    def staged(self, staged: Staged) -> None:
+        """An operation has come to another stage."""
+        stage = staged.stage
+        if stage.state in (State.FAILED, State.UNKNOWN) or self._chosen(staged.mark):
+            self._line("operation", staged.mark, _operation(stage))
+
+    def concluded(self, concluded: Concluded) -> None:
+        """A run has a new decision."""
+        if not concluded.decision.completion_allowed or self._chosen(concluded.mark):
+            self._line("decision", concluded.mark, _decision(concluded))
+
+    def _chosen(self, mark: str) -> bool:
+        """Whether a run is one of those that are written whole: by its mark, so that all processes choose the same."""
+        return int(mark, 16) < self._share * 0x1_0000_0000
+
+    def _line(self, kind: str, mark: str, said: Mapping[str, object]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        try:
+            self._write(json.dumps({"ts": now, "kind": kind, "run": mark, **said}) + "\n")
+        except (OSError, ValueError):
+            if not self._lost:
+                _log.warning("lines of the audit are lost (said once): its file takes none", extra=AUDIT_LOST())
+            self._lost = True
+        else:
+            self._lost = False
+
+
+@contextlib.contextmanager
+def auditing(plan: AuditPlan) -> Iterator[tuple[Audit, ...]]:
+    """What writes the audit until the block ends; nothing where none is wished for. Raises AuditError."""
+    if plan.to is None:
+        yield ()
+    elif plan.to == STDOUT:
+        yield (Audit(_through(sys.stdout), plan.share),)
+    else:
+        with _opened(plan.to) as file:
+            yield (Audit(_through(file), plan.share),)
+
+
+def _opened(path: str) -> IO[str]:
+    try:
+        return Path(path).open("a", encoding="utf-8")
+    except OSError as error:
+        raise AuditError(
+            f"{path} can't be written to ({error.strerror}); name another file below `audit: to`"
+        ) from None
+
+
+def _through(file: IO[str]) -> Callable[[str], object]:
+    def write(line: str) -> None:
+        file.write(line)
+        file.flush()
+
+    return write
+
+
+def _operation(stage: Stage) -> dict[str, object]:
+    return {
+        "operation": key_of(stage.id)[:8],
+        "state": stage.state,
+        "effect": stage.effect,
+        "attempt": stage.attempt,
+        "keyed": stage.idempotency_key is not None,
+        "retryable": stage.retryable,
+        "seconds": stage.seconds,
+        "at_s": stage.at_s,
+    }
+
+
+def _decision(concluded: Concluded) -> dict[str, object]:
+    decision, last = concluded.decision, concluded.decision.last
+    outcomes = Counter(check.outcome for check in decision.checks)
+    return {
+        "decision": decision.completion,
+        "completion_allowed": decision.completion_allowed,
+        "claimed": decision.claimed,
+        "reason": decision.reason,
+        "reasons": decision.reasons,
+        "next": decision.next,
+        "provider": concluded.provider,
+        "answers": decision.answers,
+        "hand_backs": decision.hand_backs,
+        "protocol": None if last is None else {"ended": last.ended, "status": last.status, "finish": last.finish},
+        "detector": None if last is None else {"verdict": last.verdict, "class": last.blame, "why": last.why},
+        "checks": {outcome: outcomes[outcome] for outcome in Outcome},
+        "operations": {
+            State.SUCCEEDED: len(decision.succeeded),
+            State.FAILED: len(decision.failed),
+            State.UNKNOWN: len(decision.unknown),
+            State.EXECUTING: len(decision.open),
+            State.PLANNED: len(decision.never_started),
+        },
+    }
+
+
+# The schema
+
+
+def schema() -> dict[str, object]:
+    """A line of the audit as JSON Schema."""
+    head = {"ts": {"type": "string", "format": "date-time"}, "run": _MARK}
+    operation = {
+        **head,
+        "kind": {"const": "operation"},
+        "operation": _MARK,
+        "state": _words(State),
+        "effect": _words(Effect),
+        "attempt": _COUNT,
+        "keyed": {"type": "boolean"},
+        "retryable": {"type": ["boolean", "null"]},
+        "seconds": _SECONDS,
+        "at_s": _SECONDS,
+    }
+    decision = {
+        **head,
+        "kind": {"const": "decision"},
+        "decision": _words(Completion),
+        "completion_allowed": {"type": "boolean"},
+        "claimed": {"type": "boolean"},
+        "reason": _words(Reason),
+        "reasons": {"type": "array", "items": _words(Reason), "minItems": 1},
+        "next": _words(Next),
+        "provider": {"type": ["string", "null"]},
+        "answers": _COUNT,
+        "hand_backs": _COUNT,
+        "protocol": _or_null({"ended": _words(Ended), "status": {"type": ["integer", "null"]}, "finish": _FINISH}),
+        "detector": _or_null({"verdict": _words(Verdict), "class": _words(Blame), "why": {"type": "string"}}),
+        "checks": _object(dict.fromkeys(Outcome, _COUNT)),
+        "operations": _object(dict.fromkeys(State, _COUNT)),
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A line of Firstbyte's audit",
+        "oneOf": [_object(decision), _object(operation)],
+    }
+
+
+def _words(kind: Any) -> dict[str, object]:  # Any: an enumeration of words
+    return {"type": "string", "enum": list(kind)}
+
+
+def _object(properties: Mapping[str, object]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _or_null(properties: Mapping[str, object]) -> dict[str, object]:
+    return {"oneOf": [_object(properties), {"type": "null"}]}
+
+
+_COUNT = {"type": "integer", "minimum": 0}
+_SECONDS = {"type": ["number", "null"], "minimum": 0}
+_FINISH = {"type": ["string", "null"], "enum": [*Finish, None]}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(schema(), indent=2) + "\n")

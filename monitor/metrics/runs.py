@@ -1,0 +1,52 @@
+"""The metrics of agents' tasks, each child bound once."""
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry
+
+from breaker.done import Completion, Reason
+from breaker.done.words import OVER
+from breaker.run import State
+from breaker.switchboard import Concluded, Staged
+from monitor.metrics import names
+
+
+class RunMetrics:
+    """Decisions, claims of completion and operations, as this process hears of them; each is told to one process."""
+
+    def __init__(self, registry: CollectorRegistry, providers: Iterable[str]) -> None:
+        decisions, operations = names.RUN_DECISIONS.counter(registry), names.RUN_OPERATIONS.counter(registry)
+        # Rendered before all that they are a share of, so that no share is larger than the whole.
+        prevented, claimed = names.PREVENTED.counter(registry), names.CLAIMED.counter(registry)
+        known = tuple(dict.fromkeys(providers))
+        self._claimed = {name: claimed.labels(name) for name in known}
+        self._prevented = {name: prevented.labels(name) for name in known}
+        self._decisions = {pair: decisions.labels(*(word.value for word in pair)) for pair in possible()}
+        self._operations = {state: operations.labels(state.value) for state in State}
+
+    def staged(self, staged: Staged) -> None:
+        """Count an operation that has come to another stage."""
+        self._operations[staged.stage.state].inc()
+
+    def concluded(self, concluded: Concluded) -> None:
+        """Count a decision, and a claim of completion where it is one."""
+        decision, provider = concluded.decision, concluded.provider
+        self._decisions[decision.completion, decision.reason].inc()
+        if concluded.claim and provider in self._claimed:  # another replica may know others
+            self._claimed[provider].inc()
+            if decision.prevented:
+                self._prevented[provider].inc()
+
+
+def possible() -> list[tuple[Completion, Reason]]:
+    """Every decision there can be, with the reason that decides it."""
+    pairs = []
+    for reason in Reason:
+        if reason is Reason.AGREED:
+            found = [Completion.COMPLETED]
+        elif reason in OVER:
+            found = [Completion.PARTIALLY_COMPLETED, Completion.FAILED]
+        else:
+            found = [Completion.NOT_FINISHED]
+        pairs += [(completion, reason) for completion in found]
+    return pairs
