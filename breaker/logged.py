@@ -49,6 +49,10 @@ STARTED = Event("started", "the service is up", ("version", "url", "targets", "r
 LANE_MISSING = Event("lane_missing", "`GET /route` is answered more slowly, since httptools isn't installed")
 FAULT = Event("fault", "a fault of our own; the service goes on", ("count",))
 STREAM_BROKEN = Event("stream_broken", "the local door's provider broke off an answer")
+RELOADED = Event("reloaded", "the configuration was read anew and is in use", ("targets", "routes"))
+RELOAD_REFUSED = Event(
+    "reload_refused", "the configuration was changed and isn't used; the one before goes on", ("count",)
+)
 # Circuits
 MOVED = Event("circuit_moved", "this process moved a circuit", ("target", "before", "after", "cause"))
 MOVE_UNTOLD = Event("move_untold", "a move is told later or not at all, since the ledger can't be read", ("target",))

@@ -172,6 +172,7 @@ def _annotations(variables: tuple[str, ...]) -> list[Json]:
     built_in: dict[str, Any] = {"builtIn": 1, "type": "dashboard", "hide": True}
     moves = 'sum by (provider, model, cause) (increase(firstbyte_circuit_moves_total{cause=~"%s"}[$__interval])) > 0'
     starts = "changes(process_start_time_seconds[$__interval]) > 0"
+    reads = "changes(firstbyte_config_last_reload_success_timestamp_seconds[$__interval]) > 0"
     told = f"{TARGET}: {{{{cause}}}}"
     return [
         {
@@ -184,6 +185,7 @@ def _annotations(variables: tuple[str, ...]) -> list[Json]:
         _annotation("Circuit opened", "red", filtered(moves % OPENS, variables), told),
         _annotation("Circuit closed", "green", filtered(moves % CLOSES, variables), told),
         _annotation("By hand", "blue", filtered(moves % "manual|hold_over", variables), told),
+        _annotation("Configuration read", "blue", filtered(reads, variables), "{{instance}}"),
         _annotation("Started anew", "purple", filtered(starts, variables), "{{instance}}"),
     ]
 

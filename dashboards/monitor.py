@@ -65,6 +65,13 @@ _REPLICAS = Row(
             width=12,
         ),
         timeline(
+            "Configuration",
+            "Whether the file was good when each replica last read it; where it wasn't, the one before goes on.",
+            Query(expr="max by (instance) (firstbyte_config_last_reload_successful)", legend="{{instance}}"),
+            YES_NO,
+            width=12,
+        ),
+        timeline(
             "Store",
             "Whether each replica's store answered.",
             Query(expr="max by (instance) (firstbyte_store_up)", legend="{{instance}}"),

@@ -65,7 +65,7 @@ class Connections:
             yield exchange
         finally:
             if exchange.reusable and not fresh:
-                await self._kept[provider.name].put(exchange.connection)
+                await self._kept[_name(provider)].put(exchange.connection)
             else:
                 await exchange.connection.aclose()
 
@@ -83,7 +83,7 @@ class Connections:
 
         One that its server closed while it was idle says nothing about the provider, even if that shows only now.
         """
-        connection = await self._kept[provider.name].take()
+        connection = await self._kept[_name(provider)].take()
         if connection is None:
             return None
         exchange = Exchange(connection)
@@ -93,6 +93,11 @@ class Connections:
             if exchange.heard:
                 raise
             return None
+
+
+def _name(provider: Provider) -> str:
+    """Under which its connections are kept: a provider may move while we run."""
+    return f"{provider.name} {provider.base_url}"
 
 
 async def _begun(exchange: Exchange, request: bytes, moments: Moments) -> Exchange:

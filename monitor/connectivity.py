@@ -69,16 +69,26 @@ class Connectivity:
     """
 
     def __init__(self, settings: Settings, proxies: Proxies | None = None, *, again_s: float = AGAIN_S) -> None:
-        found = ways_out(settings.targets, settings.control, proxies or Proxies())
-        reach = Reach()
-        outlooks = {way: _Outlook(way, reach) for ways in found.values() for way in ways}
-        self._outlooks = list(outlooks.values())
-        self._of = {name: [outlooks[way] for way in ways] for name, ways in found.items()}
-        self._control = outlooks.get(frozenset(settings.control))
+        self._proxies = proxies or Proxies()
+        self._reach = Reach()
+        self._outlooks: list[_Outlook] = []
         self._again_s = again_s
         self._since: float | None = None
         self._back_at = float("-inf")
         self._tasks: set[asyncio.Task[None]] = set()
+        self.renew(settings)
+
+    def renew(self, settings: Settings) -> None:
+        """Go by other targets and control addresses; what is known of ways that stay is kept."""
+        found = ways_out(settings.targets, settings.control, self._proxies)
+        known = {outlook.way: outlook for outlook in self._outlooks}
+        ways = dict.fromkeys(way for ways in found.values() for way in ways)
+        outlooks = {way: known.get(way) or _Outlook(way, self._reach) for way in ways}
+        for gone in (outlook for way, outlook in known.items() if way not in outlooks):
+            self._spawn(gone.stop())
+        self._outlooks = list(outlooks.values())
+        self._of = {name: [outlooks[way] for way in ways] for name, ways in found.items()}
+        self._control = outlooks.get(frozenset(settings.control))
 
     async def __aenter__(self) -> Self:
         """See whether the control addresses can be reached at all, without waiting for that."""
@@ -108,7 +118,7 @@ class Connectivity:
 
         Mostly that takes milliseconds: one that takes a connection is enough.
         """
-        for outlook in self._of[target]:
+        for outlook in self._of.get(target, ()):
             if await outlook.find_out():
                 self._suspect(outlook.way)
                 return True

@@ -6,25 +6,23 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from breaker.api.access import Access
-from breaker.api.app import create_app
-from breaker.api.desk import Desk
 from breaker.api.looking import Besides
 from breaker.api.notices import Notice
 from breaker.circuit import Move
 from breaker.errors import StoreError, StoreGoneError
-from breaker.logged import FAULT, LANE_MISSING, MOVED, STORE_GONE
+from breaker.logged import FAULT, MOVED, STORE_GONE
 from breaker.store.behind import servers_at
 from breaker.store.embedded import EmbeddedStore
 from breaker.store.redis import LIMIT_S, RedisStore
 from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
+from monitor import logs
 from monitor.audit import auditing
 from monitor.connectivity import Connectivity
-from monitor.listening import serving
+from monitor.doorway import Doorway
 from monitor.metrics import Metrics
 from monitor.metrics.calls import Timed
+from monitor.reloading import Reloading, Renew
 from monitor.schedule import Prober
 from monitor.settings import Settings
 
@@ -73,8 +71,11 @@ async def service(
     *,
     parts: Parts = Parts(),  # it is frozen
     ears: Ears = Ears(),  # it is frozen
+    reloading: Reloading | None = None,
 ) -> AsyncIterator[Service]:
     """A running service, until the block ends. `keys` maps a target's provider to its key.
+
+    `reloading` takes over another configuration while it runs; None where there is no file to read.
 
     Raises EmbeddedStoreError where no store can be started; a store by URL that is gone is waited for meanwhile.
     """
@@ -105,26 +106,44 @@ async def service(
             stack.push_async_callback(prober.stop)
             if not parts.door:
                 stack.enter_context(_tasks(_overhear(prober)))
-        url = None
+        url = doorway = None
         if parts.door and listening is not None:
-            tokens = {"agent_token": settings.door.agent_token, "admin_token": settings.door.admin_token}
-            access = Access(host=settings.door.host, **tokens)
-            desk = Desk.over(board)
-            metrics.watch_door(desk.prepared.given)
-            app = create_app(
+            doorway = Doorway(
                 board,
-                access=access,
-                desk=desk,
+                settings,
                 metrics=metrics.asgi(),
                 besides=Besides(
-                    notices=lambda: [*ears.notes, *prober.notices()],
+                    notices=lambda: [*ears.notes, *prober.notices(), *(reloading.notices() if reloading else ())],
                     spent=prober.spent,
                 ),
-                phrases=settings.phrases,
+                reload=reloading.now if reloading else None,
             )
-            url = await stack.enter_async_context(serving(app, _protocol(desk, access), listening))
-            stack.callback(desk.close)
+            metrics.watch_door(doorway.desk.prepared.given)
+            url = await stack.enter_async_context(doorway.open(listening))
+        if reloading is not None:
+            reloading.renew = _renewal(metrics, board, prober, network, doorway)
+            metrics.watch_configuration(reloading)
+            stack.enter_context(_tasks(reloading.watch))
         yield Service(board=board, url=url)
+
+
+def _renewal(
+    metrics: Metrics, board: Switchboard, prober: Prober, network: Connectivity, doorway: Doorway | None
+) -> Renew:
+    """What takes over another configuration: all that takes time first, then everything at once."""
+
+    async def renew(settings: Settings, keys: Mapping[str, str]) -> None:
+        circuits = await board.circuits([target.name for route in settings.routes for target in route.targets])
+        renew_door = await doorway.prepare(settings) if doorway else None
+        metrics.renew(settings)
+        board.renew(settings.routes, {plan.name: plan.policy for plan in settings.targets}, circuits)
+        network.renew(settings)
+        prober.renew(settings, keys)
+        if renew_door is not None:
+            renew_door()
+        logs.start(settings.logs)
+
+    return renew
 
 
 @contextlib.asynccontextmanager
@@ -213,16 +232,6 @@ async def _forever(once: Callable[[], Awaitable[None]]) -> None:
         except Exception:  # noqa: BLE001 # a fault of ours must not stop the service
             _log.exception("a round of %s failed; it goes on", once, extra=FAULT())
             await asyncio.sleep(1.0)
-
-
-def _protocol(desk: Desk, access: Access) -> type[asyncio.Protocol] | Literal["auto"]:
-    """The protocol with the lane, where what it needs is installed."""
-    try:
-        from breaker.api.lane import Lane  # it needs httptools, which not every platform has
-    except ImportError:
-        _log.info("without httptools GET /route is answered by the app alone", extra=LANE_MISSING())
-        return "auto"
-    return Lane(desk, access).protocol()
 
 
 def _log_move(target: str, move: Move) -> None:

@@ -9,7 +9,7 @@ from breaker.api.access import Access
 from breaker.api.desk import Desk
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
-from monitor.daemon import _protocol
+from monitor.doorway import lane_of
 from monitor.listening import DoorTakenError, bind
 from monitor.settings import Door
 
@@ -31,10 +31,10 @@ def test_an_address_that_is_taken_is_named_with_the_remedy() -> None:
 @pytest.mark.parametrize("missing", ["httptools", "uvicorn.protocols.http.httptools_impl"])
 def test_without_what_the_lane_needs_the_app_answers_alone(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk.over(Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), [], {}))
-    assert _protocol(desk, Access()) != "auto"
+    assert lane_of(desk, Access()) is not None
 
     for module in ("breaker.api.lane", "breaker.api.question"):
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, missing, None)
 
-    assert _protocol(desk, Access()) == "auto"
+    assert lane_of(desk, Access()) is None

@@ -22,7 +22,9 @@ def registry() -> CollectorRegistry:
 
 @pytest.fixture
 def metrics(registry: CollectorRegistry) -> RunMetrics:
-    return RunMetrics(registry, ["zai", "own", "zai"])
+    made = RunMetrics(registry)
+    made.renew(["zai", "own", "zai"])
+    return made
 
 
 def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:
@@ -59,3 +61,10 @@ def test_operations_are_counted_by_state(registry: CollectorRegistry, metrics: R
 def test_every_series_is_there_from_the_start(registry: CollectorRegistry, metrics: RunMetrics) -> None:
     for completion, reason in possible():
         assert value(registry, "run_decisions", decision=completion.value, reason=reason.value) == 0
+
+
+def test_of_a_provider_that_went_nothing_is_shown(registry: CollectorRegistry, metrics: RunMetrics) -> None:
+    metrics.renew(["own"])
+
+    assert value(registry, "completions_claimed", provider="zai") is None
+    assert value(registry, "completions_claimed", provider="own") == 0

@@ -1,6 +1,6 @@
 """Puts the door together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from fastapi import FastAPI
 from starlette.responses import HTMLResponse, Response
@@ -13,6 +13,8 @@ from breaker.api.access import Access, Guard
 from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
 from breaker.api.paths import agents, circuit, health, judge, people, plan, routing, runs, status
+from breaker.api.paths import reload as reloading
+from breaker.api.paths.reload import Reload
 from breaker.api.replies import BASE_HEADERS
 from breaker.switchboard import Switchboard
 from breaker.wire.phrases import phrase_ids
@@ -26,14 +28,19 @@ def create_app(
     desk: Desk | None = None,
     metrics: ASGIApp | None = None,
     besides: Besides | None = None,
+    looking: Looking | None = None,
     ready: Callable[[], list[str]] = list,
     phrases: Sequence[Phrase] = PHRASES,
+    reload: Reload | None = None,
+    targets: Collection[str] | None = None,
 ) -> FastAPI:
     """The door's app over a switchboard that somebody else refreshes.
 
     `desk` is what the door shares with others and whoever made it closes; None makes one for this app alone.
-    `metrics` answers /metrics, `besides` is for the page, `ready` gives reasons not to be ready yet, `phrases` are
-    the gateways' words that exchanges are searched for and reports may name.
+    `metrics` answers /metrics, `besides` is for the page, or `looking` where that is there already. `ready` gives
+    reasons not to be ready yet, `phrases` are the gateways' words that exchanges are searched for and reports may
+    name, `reload` reads the configuration anew; without it there is no path for that. `targets` are
+    those that there are about to be; None: the switchboard's.
     Raises ValueError where anyone on the network could change something without a token.
     """
     if access.open_to_others:
@@ -48,8 +55,10 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )
     problems.install(app)
-    reporting = agents.Reporting(switchboard, phrase_ids(phrases))
-    looking = Looking(switchboard, besides or Besides(), metrics=metrics is not None)
+    reporting = agents.Reporting(
+        switchboard, phrase_ids(phrases), switchboard.targets() if targets is None else targets
+    )
+    looking = looking or Looking(switchboard, besides or Besides(), metrics=metrics is not None)
     for router in (
         routing.router(switchboard, desk or Desk.over(switchboard)),
         plan.router(switchboard),
@@ -59,7 +68,8 @@ def create_app(
         people.router(switchboard, looking),
         status.router(switchboard, looking),
         circuit.router(switchboard),
-        health.router(switchboard, ready),
+        health.router(switchboard, ready, looking.notices),
+        *([reloading.router(reload)] if reload else []),
     ):
         app.include_router(router)
     if metrics is not None:

@@ -22,6 +22,12 @@ class Desk:
         prepared = Prepared(board)
         return cls(prepared, Waiting(prepared), Feed(board))
 
+    def renew(self) -> None:
+        """Follow the switchboard to other routes and targets: all who wait are told, streams go on."""
+        self.prepared.renew()
+        self.waiting.renew()
+        self.feed.renew()
+
     def close(self) -> None:
         """Answer all who wait and end all streams; whoever comes later is answered at once."""
         self.waiting.close()

@@ -13,7 +13,7 @@ from itertools import takewhile
 from breaker.api import shaping
 from breaker.api.replies import encoded
 from breaker.circuit import Move
-from breaker.errors import StoreError
+from breaker.errors import StoreError, UnknownNameError
 from breaker.logged import MOVE_UNTOLD
 from breaker.switchboard import Switchboard
 
@@ -82,13 +82,21 @@ class Event:
 class Reader:
     """Somebody who reads the moves of some targets, in a stream that is iterated once."""
 
-    def __init__(self, targets: Collection[str], leave: Callable[["Reader"], None]) -> None:
-        self._targets = targets
+    def __init__(self, wanted: Callable[[], Collection[str]], leave: Callable[["Reader"], None]) -> None:
+        self._wanted = wanted
+        self._targets = wanted()
         self._leave = leave
         self._missed: list[Event] = []
         self._queue: deque[Event] = deque()
         self._woken = asyncio.Event()
         self._ended = False
+
+    def renew(self) -> None:
+        """Hear of the targets that are wanted now; where there is nothing of the kind any more the stream ends."""
+        try:
+            self._targets = self._wanted()
+        except UnknownNameError:
+            self.leave()
 
     def begin(self, missed: list[Event]) -> None:
         """Let the stream begin with these."""
@@ -144,24 +152,33 @@ class Feed:
         """How many read."""
         return len(self._readers)
 
-    async def reader(self, targets: Collection[str], place: Place | None) -> Reader:
-        """Somebody who reads the moves of these targets, from now or from `place` on, until `leave` is called.
+    async def reader(self, wanted: Callable[[], Collection[str]], place: Place | None) -> Reader:
+        """Somebody who reads the moves of some targets, from now or from `place` on, until `leave` is called.
 
-        Raises StoreError where the ledger is needed and can't be read.
+        `wanted` names the targets, and is asked again when there are others. Raises UnknownNameError where it does, and
+        StoreError where the ledger is needed and can't be read.
         """
         self._listen()
-        made = Reader(targets, self._readers.discard)
+        made = Reader(wanted, self._readers.discard)
         self._readers.add(made)
         if self._closed:
             made.leave()
         elif place is not None:
             try:
                 told = self._since(place)
-                made.begin(await self._missed(targets, place) if told is None else told)
+                made.begin(await self._missed(wanted(), place) if told is None else told)
             except BaseException:
                 made.leave()
                 raise
         return made
+
+    def renew(self) -> None:
+        """Follow the switchboard to other targets."""
+        for reader in list(self._readers):
+            reader.renew()
+        if self._telling is not None:
+            known = self._places()
+            self._told = {name: self._told.get(name, place) for name, place in known.items()}
 
     def close(self) -> None:
         """End all streams."""
@@ -188,9 +205,12 @@ class Feed:
 
     def _listen(self) -> None:
         if self._telling is None:
-            circuits = {standing.target.name: standing.circuit for standing in self._board.standings()}
-            self._told = {name: Place(0, circuit.epoch, circuit.generation) for name, circuit in circuits.items()}
+            self._told = self._places()
             self._telling = asyncio.create_task(self._tell())
+
+    def _places(self) -> dict[str, Place]:
+        circuits = {standing.target.name: standing.circuit for standing in self._board.standings()}
+        return {name: Place(0, circuit.epoch, circuit.generation) for name, circuit in circuits.items()}
 
     def _heard(self, target: str) -> None:
         if self._telling is not None:
@@ -208,6 +228,8 @@ class Feed:
         self._moved.pop(target, None)  # what moves from here on is looked for again
         try:
             ledger = await self._board.moves(target, _ALL)
+        except UnknownNameError:  # it isn't there any more
+            return
         except StoreError as error:
             if target not in self._late:  # once, not at each try
                 _log.warning("moves of %s are told later: %s", target, error, extra=MOVE_UNTOLD(target=target))
@@ -215,7 +237,8 @@ class Feed:
             asyncio.get_running_loop().call_later(_AGAIN_S, self._heard, target)
             return
         self._late.discard(target)
-        told = self._told[target]
+        if (told := self._told.get(target)) is None:  # it went meanwhile
+            return
         new = takewhile(lambda move: not told.is_or_is_after(move), ledger)
         for move in reversed(list(new)):
             self._told[target] = Place.of(move)

@@ -31,6 +31,12 @@ class Given:
     def __init__(self, routes: Sequence[Route]) -> None:
         self._counts: dict[Told, Count] = {told: Count() for route in routes for told in _usual(route)}
 
+    def renew(self, routes: Sequence[Route]) -> None:
+        """Count for these routes from now on; what routes and targets that stay were told is still counted."""
+        stay = {(route.name, target.name) for route in routes for target in route.targets}
+        kept = {told: count for told, count in self._counts.items() if (told.route, told.target.name) in stay}
+        self._counts = {**{told: Count() for route in routes for told in _usual(route)}, **kept}
+
     def of(self, decision: Decision) -> Count:
         """The count of a decision; whoever gives it adds to that."""
         told = Told(decision.route.name, decision.target, decision.role, decision.stale)

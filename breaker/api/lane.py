@@ -39,6 +39,13 @@ class Lane:
         self._questions: dict[bytes, Question] = {}
         self._written: dict[tuple[Asked, bool], tuple[Said, _Defaults, bytes]] = {}
 
+    def renew(self, access: Access) -> None:
+        """Read questions by the routes and tokens that there are now."""
+        self._access = access
+        self._routes = targets(self._prepared)
+        self._questions.clear()
+        self._written.clear()
+
     def question(self, data: bytes) -> Question | None:
         """The plain question that came; None for what the app is to answer. `data` is all that came at once."""
         try:
@@ -105,7 +112,7 @@ class _Protocol(HttpToolsProtocol):
         question = self.lane.question(data) if self._idle() else None
         if question is None:
             super().data_received(data)
-        elif (said := self.lane.known(question)) is None or not self._wait(question, said):
+        elif (said := self.lane.known(question)) is None or not self._wait(data, question, said):
             self.give(question)
 
     def give(self, question: Question) -> None:
@@ -117,6 +124,14 @@ class _Protocol(HttpToolsProtocol):
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
+
+    def give_at_last(self, data: bytes) -> None:
+        """Answer what was held back, as it is to be understood now; what isn't plain any more is the app's."""
+        question = self.lane.question(data)
+        if question is None:
+            super().data_received(data)
+        else:
+            self.give(question)
 
     def go_on(self, behind: bytes) -> None:
         """After an answer that was held back, read what came behind its question."""
@@ -167,9 +182,9 @@ class _Protocol(HttpToolsProtocol):
         done = getattr(self.cycle, "response_complete", True)  # before the app's first question there is no cycle
         return done and self._between and self._open and not (self.flow.write_paused or self.transport.is_closing())
 
-    def _wait(self, question: Question, said: Said) -> bool:
+    def _wait(self, data: bytes, question: Question, said: Said) -> bool:
         self._unset_keepalive_if_required()
-        held = _Held(self, question, said)
+        held = _Held(self, data, question.wait_s or 0.0, said)
         if held.enter():
             self._held = held
         return self._held is not None
@@ -178,11 +193,12 @@ class _Protocol(HttpToolsProtocol):
 class _Held:
     """An answer that is held back, and what its connection brings meanwhile."""
 
-    __slots__ = ("_behind", "_protocol", "_question", "_said", "_timer")
+    __slots__ = ("_behind", "_data", "_protocol", "_said", "_timer", "_wait_s")
 
-    def __init__(self, protocol: _Protocol, question: Question, said: Said) -> None:
+    def __init__(self, protocol: _Protocol, data: bytes, wait_s: float, said: Said) -> None:
         self._protocol = protocol
-        self._question = question
+        self._data = data
+        self._wait_s = wait_s
         self._said = said
         self._behind = b""
         self._timer: asyncio.TimerHandle | None = None
@@ -191,7 +207,7 @@ class _Held:
         """Begin to wait, if there is a place."""
         entered = self._protocol.lane.waiting.enter(self._said, self)
         if entered:
-            self._timer = self._protocol.loop.call_later(self._question.wait_s or 0.0, self.wake)
+            self._timer = self._protocol.loop.call_later(self._wait_s, self.wake)
         return entered
 
     def keep(self, data: bytes) -> None:
@@ -203,7 +219,7 @@ class _Held:
     def wake(self) -> None:
         """Answer with what is to be said now."""
         self.leave()
-        self._protocol.give(self._question)
+        self._protocol.give_at_last(self._data)
         self._protocol.go_on(self._behind)
 
     def leave(self) -> None:

@@ -37,18 +37,23 @@ class Looking:
         self._drawing = asyncio.Lock()
         self._drawn: tuple[float, str] | None = None  # when (monotonic)
         self._changes = 0
-        switchboard.watch(lambda _: self._forget())
-        switchboard.watch_store(self._forget)
+        switchboard.watch(lambda _: self.forget())
+        switchboard.watch_store(self.forget)
+
+    def notices(self) -> list[Notice]:
+        """What people should know besides."""
+        return self._besides.notices()
 
     async def view(self) -> View:
         """How everything stands."""
         board = self._switchboard
         await board.look_again()
         await board.look_back()
-        standings = board.standings()
+        moves, asides = await self._recent.moves(), await self._besides.asides()
+        standings = board.standings()  # last, since there may be other targets after each wait
         return View(
-            moves=await self._recent.moves(),
-            asides=await self._besides.asides(),
+            moves=moves,
+            asides=asides,
             decisions=[board.route(route.name) for route in board.routes],
             standings=standings,
             histories={standing.target.name: board.history(standing.target.name) for standing in standings},
@@ -73,7 +78,8 @@ class Looking:
                 self._drawn = (time.monotonic(), html)
             return html
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Draw all anew for whoever looks next."""
         self._changes += 1
         self._drawn = None
         self._recent.forget()

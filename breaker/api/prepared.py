@@ -69,11 +69,15 @@ class Said:
 
 
 class Prepared:
-    """The answers of each route, from memory. A circuit that moves makes them anew, and so does the clock."""
+    """The answers of each route, from memory. A circuit that moves makes them anew, and so does the clock.
+
+    `default` is the route that needs no name, None where there is none.
+    """
 
     def __init__(self, board: Switchboard) -> None:
         self._board = board
         self._targets = {route.name: route.targets for route in board.routes}
+        self.default = self._default()
         self.given = Given(board.routes)
         self._said: dict[Asked, Said] = {}
         self._watching: list[Callable[[], None]] = []
@@ -85,12 +89,12 @@ class Prepared:
         """The names of all routes."""
         return list(self._targets)
 
-    def default(self) -> str | None:
-        """The route that needs no name; None where there is none."""
-        try:
-            return self._board.route().route.name
-        except UnknownNameError:
-            return None
+    def renew(self) -> None:
+        """Take over the routes that the switchboard has now."""
+        self._targets = {route.name: route.targets for route in self._board.routes}
+        self.default = self._default()
+        self.given.renew(self._board.routes)
+        self._said.clear()
 
     def asked(
         self, route: str, needs: Collection[Ability] = (), input_tokens: int = 0, session: str | None = None
@@ -124,6 +128,13 @@ class Prepared:
         said = replace(render(asked, decision, now, self._board.fresh_s()), count=self.given.of(decision))
         self._said[asked] = said
         return said
+
+    def _default(self) -> str | None:
+        """The route that needs no name; None where there is none."""
+        try:
+            return self._board.route().route.name
+        except UnknownNameError:
+            return None
 
     def _moved(self, target: str) -> None:
         names = {name for name, targets in self._targets.items() if any(one.name == target for one in targets)}

@@ -66,7 +66,7 @@ def apart(data: bytes) -> Varying:
 def targets(prepared: Prepared) -> dict[bytes, str]:
     """The request targets that ask for a route and nothing else, each with its route's name."""
     named = {f"/route?route={quote(name, safe=safe)}".encode(): name for name in prepared.names for safe in ("", "/:")}
-    default = prepared.default()
+    default = prepared.default
     return named if default is None else {b"/route": default, **named}
 
 

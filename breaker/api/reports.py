@@ -1,6 +1,6 @@
 """Reads the answers that agents report, each by itself: a malformed one takes no other with it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields
 from enum import StrEnum
 
@@ -25,10 +25,10 @@ def items(value: object) -> list[object]:
 
 
 class Reader:
-    """Reads reports of these targets; `phrases` are the ids that a report may name."""
+    """Reads reports of the targets that there are when one comes; `phrases` are the ids that a report may name."""
 
-    def __init__(self, targets: Collection[str], phrases: Collection[str]) -> None:
-        self._targets = dict.fromkeys(targets)
+    def __init__(self, targets: Callable[[], Collection[str]], phrases: Collection[str]) -> None:
+        self._targets = targets
         self._phrases = frozenset(phrases)
 
     def read(self, index: int, item: object) -> Answer | FlawShape:
@@ -39,6 +39,13 @@ class Reader:
             return {"index": index, "id": id_of(item), "field": error.field, "wrong": str(error)}
         except UnknownNameError as error:
             return {"index": index, "id": id_of(item), "field": "target", "wrong": unknown_name(error).detail}
+
+    def known(self, index: int, answer: Answer) -> Answer | FlawShape:
+        """An answer that was read already, unless its target isn't there any more."""
+        if answer.target in (targets := self._targets()):
+            return answer
+        wrong = unknown_name(UnknownNameError("target", shortened(answer.target), targets)).detail
+        return {"index": index, "id": answer.id, "field": "target", "wrong": wrong}
 
     def _answer(self, item: object) -> Answer:
         if not isinstance(item, dict):
@@ -59,8 +66,8 @@ class Reader:
             )
         if read.confirms is not None:
             raise BadFactError("'confirms' belongs to probes; leave it out", "confirms")
-        if read.target not in self._targets:
-            raise UnknownNameError("target", shortened(read.target), self._targets)
+        if read.target not in (targets := self._targets()):
+            raise UnknownNameError("target", shortened(read.target), targets)
         return read
 
 

@@ -225,6 +225,12 @@ class PlannedShape(TypedDict):
     policy: dict[str, float | bool]
 
 
+class ReloadedShape(TypedDict):
+    """That the configuration was read anew."""
+
+    reloaded: bool
+
+
 class RouteShape(TypedDict):
     """A route: its targets, the preferred one first, and how many of them may stay out."""
 

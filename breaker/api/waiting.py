@@ -44,7 +44,9 @@ class Waiting:
         self._rooms: dict[tuple[Asked, str], _Room] = {}  # by what they asked and the tag of what they know
         self._count = 0
         self._next: asyncio.TimerHandle | None = None
+        self._next_at = 0.0  # monotonic; a handle of uvloop's doesn't know its own
         self._closed = False
+        self._gone: dict[Place, None] = {}  # those that go on although their answer may be the same
         prepared.watch(self._moved)
 
     def __len__(self) -> int:
@@ -69,6 +71,7 @@ class Waiting:
         """Wait no longer."""
         room = self._rooms[said.asked, said.etag]
         room.places.remove(place)
+        self._gone.pop(place, None)
         self._count -= 1
         if not room.places:
             del self._rooms[said.asked, said.etag]
@@ -85,6 +88,12 @@ class Waiting:
                         pass
                 finally:
                     self.leave(said, sleeper)
+
+    def renew(self) -> None:
+        """Let all who wait now go on: what they asked may mean something else from here on."""
+        self._gone = {place: None for room in self._rooms.values() for place in room.places}
+        if self._gone:
+            self._arm(0.0)
 
     def close(self) -> None:
         """Let all go on, and nobody wait any more."""
@@ -103,6 +112,9 @@ class Waiting:
     def _look(self) -> None:
         """Wake those whose answer has changed, and look again when the clock may change one."""
         self._next = None
+        if self._gone:
+            self._let_go()
+            return
         left, now = AT_ONCE, time.monotonic()
         due = [(key, room) for key, room in self._rooms.items() if room.changes_at <= now]
         for (asked, tag), room in due:
@@ -119,15 +131,22 @@ class Waiting:
         if self._rooms:
             self._arm(min(room.changes_at for room in self._rooms.values()))
 
+    def _let_go(self) -> None:
+        """Wake some of those that are to go on, and come back for the others."""
+        for place in list(islice(self._gone, AT_ONCE)):
+            self._gone.pop(place, None)
+            place.wake()
+        if self._gone or self._rooms:
+            self._arm(0.0)
+
     def _arm(self, at: float) -> None:
         """Look at this monotonic moment, unless it is sooner anyway."""
-        loop = asyncio.get_running_loop()
-        when = loop.time() + max(at - time.monotonic(), 0.0)
         if self._next is not None:
-            if self._next.when() <= when:
+            if self._next_at <= at:
                 return
             self._next.cancel()
-        self._next = loop.call_at(when, self._look)
+        self._next_at = at
+        self._next = asyncio.get_running_loop().call_later(max(at - time.monotonic(), 0.0), self._look)
 
 
 class _Sleeper:

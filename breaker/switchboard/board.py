@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from breaker import circuit as circuits
 from breaker.answer import Answer
@@ -19,9 +19,11 @@ from breaker.switchboard.intake import Intake, Queue
 from breaker.switchboard.listeners import NOBODY, Judged, Listeners
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.recorder import Recorder
+from breaker.switchboard.roster import Roster
 from breaker.switchboard.runs import Runs
 from breaker.switchboard.snapshot import Snapshot
 from breaker.switchboard.words import Network, Standing
+from breaker.target import Target
 from breaker.verdict import Judgement
 
 _log = logging.getLogger(__name__)
@@ -48,15 +50,13 @@ class Switchboard:
         network: Network | None = None,
     ) -> None:
         self._store = store
-        self._routes = {route.name: route for route in routes}
-        self._targets = {target.name: target for route in routes for target in route.targets}
-        self._policies = dict(policies)
+        self._roster = Roster(routes, policies)
         self._snapshot = Snapshot()
-        self._mover = Mover(store, self._snapshot, self._policies, listeners, network)
-        self._follower = Follower(store, self._snapshot, self._mover, self._targets)
+        self._mover = Mover(store, self._snapshot, self._roster, listeners, network)
+        self._follower = Follower(store, self._snapshot, self._mover, self._roster)
         self._looked_at: float | None = None  # monotonic
         self._looked_back_at: float | None = None
-        recorder = Recorder(store, self._snapshot, self._policies, listeners, self._mover, network)
+        recorder = Recorder(store, self._snapshot, self._roster, listeners, self._mover, network)
         self._intake = Intake(recorder)
         self.runs = Runs(store.runs, listeners)
 
@@ -65,7 +65,7 @@ class Switchboard:
     @property
     def routes(self) -> Sequence[Route]:
         """The routes there are, in the configuration's order."""
-        return tuple(self._routes.values())
+        return tuple(self._roster.routes.values())
 
     def now(self) -> float:
         """The store's time as far as it is known here; the monotonic clock carries it on between two reads."""
@@ -108,28 +108,24 @@ class Switchboard:
         `unable` are its targets that can't take the step, `turn_s` is how long after a circuit's close the step's
         session returns (None: at once). Raises UnknownNameError with the names there are.
         """
-        found = self._routes.get(name if name is not None else self._default())
+        found = self._roster.routes.get(name if name is not None else self._default())
         if found is None:
-            raise UnknownNameError("route", name or "default", self._routes)
+            raise UnknownNameError("route", name or "default", self._roster.routes)
         known, now, age_s = self._snapshot.circuits, self.now(), self.age_s()
         return choose(found, known, now, unable=unable, turn_s=turn_s, stale=self.stale(), age_s=age_s)
 
     def standing(self, target: str) -> Standing:
         """A target's circuit and last answers. Raises UnknownNameError."""
         self._check(target)
-        circuit, now = self._snapshot.circuits.get(target, Circuit()), self.now()
-        return Standing(
-            target=self._targets[target],
-            policy=self._policies[target],
-            circuit=circuit,
-            state=circuits.state(circuit, now),
-            until=circuits.until(circuit, now),
-            log=self._snapshot.logs.get(target, Log()),
-        )
+        return self._standing(self._roster.targets[target])
 
     def standings(self) -> list[Standing]:
         """All targets, in the order in which the routes name them."""
-        return [self.standing(name) for name in self._targets]
+        return [self._standing(target) for target in self._roster.targets.values()]
+
+    def targets(self) -> Collection[str]:
+        """The names of all targets, in that order."""
+        return self._roster.targets
 
     def history(self, target: str) -> History:
         """What `look_back` has found of a target's last day. Raises UnknownNameError."""
@@ -184,6 +180,27 @@ class Switchboard:
         self._check(target)
         return await self._store.moves(target, limit)
 
+    # Another configuration
+
+    async def circuits(self, targets: Collection[str]) -> dict[str, Circuit]:
+        """The circuits of targets that aren't known here yet; empty where the store says nothing of them."""
+        wanted = [name for name in targets if name not in self._roster.targets]
+        try:
+            return (await self._store.circuits(wanted))[0] if wanted else {}
+        except StoreError:
+            return {}
+
+    def renew(self, routes: Sequence[Route], policies: Mapping[str, Policy], circuits: Mapping[str, Circuit]) -> None:
+        """Take other routes and policies at once. What is known of targets that stay is kept; of others it is dropped.
+
+        `circuits` are those of the new ones. Whoever holds answers prepared makes them anew afterwards.
+        """
+        self._roster.renew(routes, policies)
+        self._snapshot.forget_all_but(self._roster.targets)
+        for name, circuit in circuits.items():
+            if name in self._roster.targets:
+                self._mover.take(name, circuit)
+
     # The snapshot
 
     async def refresh(self) -> None:
@@ -196,7 +213,7 @@ class Switchboard:
         if self._looked_at is not None and time.monotonic() - self._looked_at < LOOK_S:
             return
         self._looked_at = time.monotonic()
-        for name in self._targets:
+        for name in self._roster.targets:
             try:
                 self._snapshot.logs[name] = (await self._mover.look(name)).log
             except StoreGoneError as error:
@@ -210,7 +227,7 @@ class Switchboard:
         if self._looked_back_at is not None and time.monotonic() - self._looked_back_at < LOOK_S:
             return
         self._looked_back_at = time.monotonic()
-        names = list(self._targets)
+        names = list(self._roster.targets)
         try:
             for first in range(0, len(names), _TOGETHER):
                 self._snapshot.histories |= await self._store.histories(names[first : first + _TOGETHER])
@@ -231,9 +248,20 @@ class Switchboard:
 
     # Inside
 
+    def _standing(self, target: Target) -> Standing:
+        circuit, now = self._snapshot.circuits.get(target.name, Circuit()), self.now()
+        return Standing(
+            target=target,
+            policy=self._roster.policies[target.name],
+            circuit=circuit,
+            state=circuits.state(circuit, now),
+            until=circuits.until(circuit, now),
+            log=self._snapshot.logs.get(target.name, Log()),
+        )
+
     def _default(self) -> str:
-        return next(iter(self._routes)) if len(self._routes) == 1 else "default"
+        return next(iter(self._roster.routes)) if len(self._roster.routes) == 1 else "default"
 
     def _check(self, target: str) -> None:
-        if target not in self._targets:
-            raise UnknownNameError("target", target, self._targets)
+        if target not in self._roster.targets:
+            raise UnknownNameError("target", target, self._roster.targets)

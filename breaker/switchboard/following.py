@@ -1,23 +1,24 @@
 """Keeps the snapshot true: hears of moves, and reads all circuits."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from breaker.errors import StoreError, StoreGoneError
 from breaker.store.contract import Store
 from breaker.switchboard.listeners import tell
 from breaker.switchboard.moving import Mover
+from breaker.switchboard.roster import Roster
 from breaker.switchboard.snapshot import Snapshot
 
 
 class Follower:
     """Follows the circuits of some targets; `turned` are told when the store falls silent and when it is back."""
 
-    def __init__(self, store: Store, snapshot: Snapshot, mover: Mover, targets: Collection[str]) -> None:
+    def __init__(self, store: Store, snapshot: Snapshot, mover: Mover, roster: Roster) -> None:
         self._store = store
         self._snapshot = snapshot
         self._mover = mover
-        self._targets = targets
+        self._roster = roster
         self.turned: list[Callable[[], None]] = []
 
     async def follow(self) -> None:
@@ -28,14 +29,14 @@ class Follower:
         async with self._store.announcements() as announced:
             await self.read()
             async for name, circuit in announced:
-                if name in self._targets:
+                if name in self._roster.targets:
                     self._mover.take(name, circuit)
 
     async def read(self) -> None:
         """Read all circuits, and put back what the store has forgotten."""
         began, known = time.monotonic(), dict(self._snapshot.circuits)
         try:
-            found, now = await self._store.circuits(list(self._targets))
+            found, now = await self._store.circuits(list(self._roster.targets))
         except StoreError as error:
             if self._snapshot.not_read(error.trouble if isinstance(error, StoreGoneError) else "refuses"):
                 tell(self.turned)
@@ -43,5 +44,6 @@ class Follower:
         if self._snapshot.was_read(began, time.monotonic(), now):
             tell(self.turned)
         for name, circuit in found.items():
-            if self._snapshot.circuits.get(name) is known.get(name):  # else it moved while we read: what we read is old
+            moved = self._snapshot.circuits.get(name) is not known.get(name)  # then what was read is old
+            if not moved and name in self._roster.targets:
                 await self._mover.adopt(name, circuit, now)

@@ -3,16 +3,16 @@
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from breaker import circuit as circuits
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.logged import MOVE_UNTOLD, STORE_TROUBLE
-from breaker.policy import Policy
 from breaker.store.contract import Reading, Store
 from breaker.switchboard.listeners import Listeners, tell
+from breaker.switchboard.roster import Roster
 from breaker.switchboard.snapshot import Snapshot
 from breaker.switchboard.words import Network
 
@@ -34,18 +34,18 @@ class Mover:
         self,
         store: Store,
         snapshot: Snapshot,
-        policies: Mapping[str, Policy],
+        roster: Roster,
         listeners: Listeners,
         network: Network | None,
     ) -> None:
         self._store = store
         self._snapshot = snapshot
-        self._policies = policies
+        self._roster = roster
         self._listeners = listeners
         self._network = network
         self._blind_until = 0.0  # the store's time until which our own network was down
         self._unsure: deque[tuple[str, Move]] = deque(maxlen=_MAX_UNSURE)
-        self._resting: deque[str] = deque(policies)  # whose turn it is to be looked at
+        self._resting: deque[str] = deque()  # whose turn it is to be looked at
         self.watching: list[Callable[[str], None]] = []
 
     # What it knows
@@ -86,7 +86,7 @@ class Mover:
                 self._blind_until = reading.now
                 return None
             reading = await self._whole(target, reading)
-            policy, blind = self._policies[target], self._blind_until
+            policy, blind = self._roster.policies[target], self._blind_until
             move = circuits.due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
             if move is not None and move.cause is circuits.Cause.UNVERIFIED and await self.down(target):
                 continue  # that no probe told anything is our own fault; with no probes here nobody has noticed yet
@@ -100,10 +100,12 @@ class Mover:
 
         One more target each time is looked at in turn: whoever counted its last answer may have died before it moved.
         """
-        self._resting.rotate(-1)
+        if not self._resting:
+            self._resting.extend(self._roster.targets)
+        resting = [self._resting.popleft()] if self._resting else []
         known = self._snapshot.circuits.items()
         restless = [name for name, circuit in known if circuit.open_until is not None or circuit.held]
-        moments = [await self._settle_one(name) for name in dict.fromkeys([*restless, *list(self._resting)[:1]])]
+        moments = [await self._settle_one(name) for name in dict.fromkeys([*restless, *resting])]
         return min((moment for moment in moments if moment is not None), default=None)
 
     async def by_hand(self, target: str, wanted: Callable[[Reading], Move | None]) -> Move | None:
@@ -157,7 +159,7 @@ class Mover:
         if move is not None:
             self.announce(name, move)
             reading = replace(reading, circuit=move.circuit)
-        policy, blind = self._policies[name], self._blind_until
+        policy, blind = self._roster.policies[name], self._blind_until
         return circuits.next_due(reading.circuit, reading.log, policy, reading.now, blind_until=blind)
 
     async def _whole(self, target: str, reading: Reading) -> Reading:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -13,10 +13,10 @@ from breaker.errors import StoreError
 from breaker.history import Keep
 from breaker.log import Entry, Log, Weight, weigh
 from breaker.logged import STORE_TROUBLE
-from breaker.policy import Policy
 from breaker.store.contract import Reading, Store, Weighed
 from breaker.switchboard.listeners import Judged, Listeners, tell
 from breaker.switchboard.moving import Mover
+from breaker.switchboard.roster import Roster
 from breaker.switchboard.snapshot import Snapshot
 from breaker.switchboard.words import Network
 from breaker.verdict import judge
@@ -38,14 +38,14 @@ class Recorder:
         self,
         store: Store,
         snapshot: Snapshot,
-        policies: Mapping[str, Policy],
+        roster: Roster,
         listeners: Listeners,
         mover: Mover,
         network: Network | None,
     ) -> None:
         self._store = store
         self._snapshot = snapshot
-        self._policies = policies
+        self._roster = roster
         self._listeners = listeners
         self._mover = mover
         self._network = network
@@ -54,7 +54,7 @@ class Recorder:
     def weighed(self, answer: Answer) -> Weighed:
         """An answer that has just been handed in, judged and weighed."""
         one = Weighed(answer=answer, judgement=judge(answer), since=time.monotonic())
-        one.weight = weigh(one, self._policies[answer.target])
+        one.weight = weigh(one, self._roster.policies[answer.target])
         if self._network is not None and _may_be_ours(one) and self._network.was_down(answer.began_ago_s):
             self._excuse(one)
         return one
@@ -90,7 +90,7 @@ class Recorder:
         """What became of a batch. Raises StoreError, where nothing is known of it."""
         await self._excuse_ours(weighed)
         sent_at, target = time.monotonic(), weighed[0].answer.target
-        keep = Keep.of(self._policies[target], weighed[0].answer.source)
+        keep = Keep.of(self._roster.policies[target], weighed[0].answer.source)
         reading = self._snapshot.remembered(target, await self._store.record(weighed, sent_at, keep))
         if reading.counted[0]:
             reading = await self._learn(reading, weighed[0])
@@ -116,7 +116,7 @@ class Recorder:
             return False
         known = self._known.get(target)
         if known is None or known[0] is not log or at >= known[1]:
-            said = circuits.withstands(circuit, log, self._policies[target], now, BATCH)
+            said = circuits.withstands(circuit, log, self._roster.policies[target], now, BATCH)
             known = self._known[target] = (log, at + _KNOWN_S, said)
         return known[2]
 
@@ -129,13 +129,13 @@ class Recorder:
 
     def _excuse(self, one: Weighed) -> None:
         one.answer = replace(one.answer, self_suspect=True)
-        one.weight = weigh(one, self._policies[one.answer.target])
+        one.weight = weigh(one, self._roster.policies[one.answer.target])
 
     async def _learn(self, reading: Reading, weighed: Weighed) -> Reading:
         """The reading with what the answer teaches of the usual speed; two that learn at once may lose one lesson."""
         target, log = weighed.answer.target, reading.log
         entry = Entry(answer=weighed.answer, verdict=weighed.verdict, blame=weighed.blame, at=0.0, began=0.0)
-        usual = circuits.learnt(reading.circuit, log, self._policies[target], entry, reading.now)
+        usual = circuits.learnt(reading.circuit, log, self._roster.policies[target], entry, reading.now)
         if usual is log.usual:
             return reading
         try:

@@ -1,5 +1,6 @@
 """What one process knows of all targets: their circuits, their last answers, and the store's time."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from breaker.circuit import Circuit
@@ -57,6 +58,12 @@ class Snapshot:
         """They couldn't be read because of something; whether that is a change."""
         change, self.trouble = not self.trouble, trouble
         return change
+
+    def forget_all_but(self, names: Collection[str]) -> None:
+        """Forget all other targets."""
+        for known in (self.circuits, self.logs, self.histories, self._left):
+            for name in [name for name in known if name not in names]:
+                del known[name]
 
     def keep(self, name: str, circuit: Circuit) -> None:
         """Know this circuit from now on."""

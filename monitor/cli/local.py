@@ -5,7 +5,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from monitor.cli.exits import GOOD, INTERRUPTED, UsageError
@@ -13,6 +13,7 @@ from monitor.cli.saying import say
 from monitor.config import ConfigError, find, load, starter
 from monitor.loop import until_done
 from monitor.settings import Settings
+from monitor.terminal import has_terminal
 
 DEFAULT_FILE = "firstbyte.yaml"
 SIMULATED = ("aurora/swift-1", "borealis/swift-1", "cirrus/steady-2")
@@ -44,12 +45,13 @@ def check(args: argparse.Namespace) -> int:
 def probe(args: argparse.Namespace) -> int:
     """Ask one real question of one target or of all, and show the verdicts; bad where one isn't an answer."""
     from monitor.cli.asking import ask_all
+    from monitor.reloading import keys_of
 
     settings = loaded(needed(args))
     plans = [plan for plan in settings.targets if args.target in (None, plan.name)]
     if not plans:
         raise UsageError(f"there is no target {args.target!r}; there are: {', '.join(settings.plans)}")
-    asking = ask_all(plans, provider_keys(settings), as_json=args.json)
+    asking = ask_all(plans, keys_of(settings, os.environ), as_json=args.json)
     return until_signal(asking, stopped=INTERRUPTED)  # a target that wasn't judged isn't good
 
 
@@ -68,12 +70,6 @@ def simulate(args: argparse.Namespace) -> int:
         return until_signal(simulating)
     except (ValueError, OSError, OverflowError) as error:  # the last for a port that can't be
         raise UsageError(str(error)) from None
-
-
-def provider_keys(settings: Settings) -> dict[str, str]:
-    """Each provider's key, by the provider's name; those without one are left out."""
-    providers = {plan.target.provider.name: plan.target.provider for plan in settings.targets}
-    return {name: os.environ[p.api_key_env] for name, p in providers.items() if p.api_key_env is not None}
 
 
 def found(args: argparse.Namespace) -> Path | None:
@@ -100,15 +96,20 @@ def loaded(path: Path) -> Settings:
         raise UsageError(f"the configuration can't be used\n{error}") from None
 
 
-def until_signal(work: Coroutine[object, object, int | None], *, stopped: int = GOOD) -> int:
+def until_signal(
+    work: Coroutine[object, object, int | None], *, stopped: int = GOOD, hangup: Callable[[], None] | None = None
+) -> int:
     """Run until the work is done or SIGINT, SIGTERM or SIGHUP ends it; a second one ends it at once.
 
-    `stopped` is the exit code after SIGTERM or SIGHUP.
+    `stopped` is the exit code after SIGTERM or SIGHUP. With `hangup`, SIGHUP calls that, and ends the work only where
+    the terminal has gone from which it was started.
     """
-    return until_done(_stoppable(work, stopped))
+    return until_done(_stoppable(work, stopped, hangup))
 
 
-async def _stoppable(work: Coroutine[object, object, int | None], stopped: int) -> int:
+async def _stoppable(
+    work: Coroutine[object, object, int | None], stopped: int, hangup: Callable[[], None] | None
+) -> int:
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
     caught: list[int] = []
@@ -118,8 +119,19 @@ async def _stoppable(work: Coroutine[object, object, int | None], stopped: int) 
         loop.remove_signal_handler(number)
         task.cancel()
 
+    at_a_terminal = has_terminal()
+    stays = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # as `nohup` wants it
+
+    def hang_up() -> None:
+        if at_a_terminal and not stays and not has_terminal():
+            stop(signal.SIGHUP)
+        elif hangup is not None:
+            hangup()
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` wants it
+        if number == signal.SIGHUP and hangup is not None:
+            loop.add_signal_handler(number, hang_up)
+        elif signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, stop, number)
     try:
         return await task or GOOD

@@ -4,19 +4,20 @@ import argparse
 import asyncio
 import logging
 import os
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 from breaker import __version__
 from breaker.logged import STARTED
 from monitor import logs
 from monitor.cli.demonstration import demonstrate
 from monitor.cli.exits import GOOD, UsageError
-from monitor.cli.local import DEFAULT_FILE, found, loaded, provider_keys, until_signal
+from monitor.cli.local import DEFAULT_FILE, found, loaded, until_signal
 from monitor.cli.saying import say
 from monitor.daemon import Parts, service
 from monitor.guard import guard as run_guard
 from monitor.listening import DoorTakenError, bind
-from monitor.settings import LogLevel, Logs, Settings
+from monitor.reloading import Reloading, keys_of
+from monitor.settings import LogLevel, Logs
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +32,9 @@ def run(args: argparse.Namespace) -> int:
         return _serving(demonstrate(os.environ))
     settings = loaded(path)
     logs.start(settings.logs)
-    return _serving(_serve(settings, Parts(door=args.name != "monitor", probes=args.name != "serve")))
+    reloading = Reloading(settings, os.environ)
+    parts = Parts(door=args.name != "monitor", probes=args.name != "serve")
+    return _serving(_serve(reloading, parts), hangup=reloading.soon)
 
 
 def guard(args: argparse.Namespace) -> int:
@@ -45,16 +48,18 @@ def guard(args: argparse.Namespace) -> int:
     return _serving(run_guard(args.host, args.port, args.url, routes, say))
 
 
-def _serving(work: Coroutine[object, object, int | None]) -> int:
+def _serving(work: Coroutine[object, object, int | None], *, hangup: Callable[[], None] | None = None) -> int:
     try:
-        return until_signal(work)
+        return until_signal(work, hangup=hangup)
     except DoorTakenError as error:
         raise UsageError(str(error)) from None
 
 
-async def _serve(settings: Settings, parts: Parts) -> int:
+async def _serve(reloading: Reloading, parts: Parts) -> int:
+    settings = reloading.settings
     listening = bind(settings.door) if parts.door else None
-    async with service(settings, provider_keys(settings), listening, parts=parts) as running:
+    keys = keys_of(settings, os.environ)
+    async with service(settings, keys, listening, parts=parts, reloading=reloading) as running:
         said = f"listening at {running.url}" if running.url else "probing, without a door"
         about = STARTED(
             version=__version__, url=running.url, targets=len(settings.targets), routes=len(settings.routes)

@@ -1,6 +1,6 @@
 """All metrics of one process, and who listens for them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from prometheus_client import (
@@ -26,6 +26,7 @@ from monitor.metrics.runs import RunMetrics
 from monitor.metrics.scrape import Scrape
 from monitor.metrics.target import Collectors, TargetMetrics
 from monitor.phases import Phase
+from monitor.reloading import Reloading
 from monitor.settings import Budget, Settings
 
 
@@ -46,8 +47,8 @@ class Metrics:
     """All metrics of one process, in a registry of their own.
 
     Every label's value comes from the settings or a closed list; the children are bound here, once. `judged` and
-    `moved` are listeners for a switchboard; the rest is told by the prober. Unknown targets are a fault of ours and
-    raise KeyError.
+    `moved` are listeners for a switchboard; the rest is told by the prober. Of a target that isn't there any more
+    nothing is counted.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -58,8 +59,8 @@ class Metrics:
         names.BUILD.gauge(registry).labels(__version__).set(1)
         self._live = Live()
         registry.register(self._live)
-        collectors = Collectors(registry)
-        self._targets = {plan.name: TargetMetrics(collectors, plan) for plan in settings.targets}
+        self._collectors = Collectors(registry)
+        self._targets: dict[str, TargetMetrics] = {}
         self._in_flight = names.IN_FLIGHT.gauge(registry)
         self._crashes = names.CRASHES.counter(registry)
         skipped = names.SKIPPED.counter(registry)
@@ -67,16 +68,32 @@ class Metrics:
         self._calls = names.STORE_CALL.histogram(registry)
         self._call_failures = names.STORE_FAILURES.counter(registry)
         # Listens for itself: `staged` and `concluded` of agents' tasks.
-        self.runs = RunMetrics(registry, [plan.target.provider.name for plan in settings.targets])
-        self._bind_budgets({plan.target.provider.name: plan.budget for plan in settings.targets})
+        self.runs = RunMetrics(registry)
+        self._limited: set[str] = set()  # providers with a budget
+        self._budget_used = names.BUDGET_USED.gauge(registry)
+        self._budgets = names.BUDGET_TOKENS.gauge(registry), names.BUDGET_USD.gauge(registry)
+        self.renew(settings)
 
-    def _bind_budgets(self, budgets: Mapping[str, Budget]) -> None:
-        self._budget_used = names.BUDGET_USED.gauge(self.registry)
-        limits = names.BUDGET_TOKENS.gauge(self.registry), names.BUDGET_USD.gauge(self.registry)
+    def renew(self, settings: Settings) -> None:
+        """Count for these targets from now on; what was counted of those that stay is kept, of others it is removed."""
+        for name in set(self._targets) - set(settings.plans):
+            self._targets.pop(name).gone()
+        self._targets = {plan.name: TargetMetrics(self._collectors, plan) for plan in settings.targets}
+        budgets = {plan.target.provider.name: plan.budget for plan in settings.targets}
+        self._show_budgets(budgets)
+        self.runs.renew(budgets)
+
+    def _show_budgets(self, budgets: Mapping[str, Budget]) -> None:
+        for gauge in self._budgets:
+            gauge.clear()
         for name, budget in budgets.items():
-            for gauge, limit in zip(limits, (budget.tokens_per_day, budget.usd_per_day), strict=True):
+            for gauge, limit in zip(self._budgets, (budget.tokens_per_day, budget.usd_per_day), strict=True):
                 if limit is not None:
                     gauge.labels(name).set(limit)
+        without = {name for name, budget in budgets.items() if budget == Budget()}
+        for name in (self._limited - set(budgets)) | without:
+            self._budget_used.remove(name)
+        self._limited = set(budgets) - without
 
     def watch(self, board: Switchboard) -> None:
         """Show circuits, routes and the store as this switchboard sees them."""
@@ -90,6 +107,10 @@ class Metrics:
         """Show what this door has told agents."""
         self._live.given = given
 
+    def watch_configuration(self, reloading: Reloading) -> None:
+        """Show whether the configuration in use is the one in the file."""
+        self._live.reloading = reloading
+
     def asgi(self) -> ASGIApp:
         """What answers a scrape, in the text format or in OpenMetrics, whichever is asked for."""
         return Scrape(self.registry)
@@ -99,11 +120,11 @@ class Metrics:
     def judged(self, judged: Judged) -> None:
         """Count an agent's report; probes are counted by `probed`, also while the store is gone."""
         if judged.answer.source is Source.REPORT:
-            self._targets[judged.answer.target].reported(judged.judgement.verdict)
+            self._of(judged.answer.target, lambda target: target.reported(judged.judgement.verdict))
 
     def moved(self, target: str, move: Move) -> None:
         """Count a move that was made here."""
-        self._targets[target].moved(move.cause)
+        self._of(target, lambda found: found.moved(move.cause))
 
     # What the store tells
 
@@ -119,7 +140,7 @@ class Metrics:
     def started(self, target: str, delay_s: float) -> None:
         """A probe began, so late after its plan."""
         self._in_flight.inc()
-        self._targets[target].started(delay_s)
+        self._of(target, lambda found: found.started(delay_s))
 
     def stopped(self) -> None:
         """A probe is no longer under way, however it ended."""
@@ -127,15 +148,15 @@ class Metrics:
 
     def probed(self, answer: Answer) -> None:
         """A probe came to its end, with these final facts."""
-        self._targets[answer.target].probed(answer, judge(answer))
+        self._of(answer.target, lambda found: found.probed(answer, judge(answer)))
 
     def phases(self, target: str, seconds: Mapping[Phase, float]) -> None:
         """How long each phase of a probe took."""
-        self._targets[target].phases(seconds)
+        self._of(target, lambda found: found.phases(seconds))
 
     def lost(self, target: str) -> None:
         """Another process probes this target now, so that what was last found here is old."""
-        self._targets[target].lost()
+        self._of(target, TargetMetrics.lost)
 
     def skipped(self, cause: Skip) -> None:
         """A probe that was due was left out."""
@@ -147,6 +168,13 @@ class Metrics:
 
     def spent(self, target: str, cost: Cost, share: float | None) -> None:
         """A probe cost so much, and of its provider's budget this share is spent today; None where there is none."""
-        self._targets[target].spent(cost)
-        if share is not None:
-            self._budget_used.labels(target.partition("/")[0]).set(share)
+        self._of(target, lambda found: found.spent(cost))
+        provider = target.partition("/")[0]
+        if share is not None and provider in self._limited:
+            self._budget_used.labels(provider).set(share)
+
+    # Inside
+
+    def _of(self, target: str, count: Callable[[TargetMetrics], None]) -> None:
+        if (found := self._targets.get(target)) is not None:
+            count(found)

@@ -8,10 +8,12 @@ from prometheus_client.registry import Collector
 
 from breaker.api.given import Given
 from breaker.circuit import State
+from breaker.errors import UnknownNameError
 from breaker.switchboard import MAX_WAITING, Queue, Standing, Switchboard
 from monitor.lag import LoopLag
 from monitor.logs.flood import LEVELS, LINES, Lines
 from monitor.metrics import names
+from monitor.reloading import Reloading
 
 Family = GaugeMetricFamily | CounterMetricFamily
 
@@ -23,6 +25,7 @@ class Live(Collector):
         self.board: Switchboard | None = None
         self.lag: LoopLag | None = None
         self.given: Given | None = None
+        self.reloading: Reloading | None = None
 
     def describe(self) -> Iterable[Family]:
         """The families without samples, for the registry."""
@@ -39,6 +42,8 @@ class Live(Collector):
             names.OLDEST,
             names.SELF_SUSPECT,
             names.LOOP_LAG,
+            names.RELOAD_GOOD,
+            names.RELOAD_AT,
         )
         counters = (names.ROUTE_REQUESTS, names.ROUTE_STALE, names.DROPPED, names.LOG_LINES, names.LOG_HELD_BACK)
         return [*(one.gauge_family() for one in gauges), *(one.counter_family() for one in counters)]
@@ -47,7 +52,7 @@ class Live(Collector):
         """The families as things stand now."""
         if self.board is not None:
             yield from _circuits(self.board.standings())
-            yield from _routes(self.board)
+            yield from _routes_at_once(self.board)
             yield from _store(self.board)
         if self.lag is not None:
             family = names.LOOP_LAG.gauge_family()
@@ -55,6 +60,8 @@ class Live(Collector):
             yield family
         if self.given is not None:
             yield from _given(self.given)
+        if self.reloading is not None:
+            yield from _reloading(self.reloading)
         yield from _lines(LINES)
 
 
@@ -67,6 +74,21 @@ def _circuits(standings: Sequence[Standing]) -> Iterable[Family]:
         if standing.circuit.moved_at:
             moved.add_metric(labels, standing.circuit.moved_at)
     yield from (states, moved)
+
+
+def _routes_at_once(board: Switchboard) -> Sequence[Family]:
+    """Read in a thread, while the routes may be replaced by others: then once more."""
+    try:
+        return list(_routes(board))
+    except UnknownNameError:
+        return list(_routes(board))
+
+
+def _reloading(reloading: Reloading) -> Iterable[Family]:
+    good, at = names.RELOAD_GOOD.gauge_family(), names.RELOAD_AT.gauge_family()
+    good.add_metric([], float(reloading.good))
+    at.add_metric([], reloading.reloaded_at)
+    yield from (good, at)
 
 
 def _routes(board: Switchboard) -> Iterable[Family]:

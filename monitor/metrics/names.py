@@ -185,6 +185,12 @@ SELF_SUSPECT = _gauge(
     "self_suspect", "1 while our own network seems to be down, so that no circuit moves by itself; else 0."
 )
 LOOP_LAG = _gauge("event_loop_lag_seconds", "The worst lateness of our own event loop since the last scrape.")
+RELOAD_GOOD = _gauge(
+    "config_last_reload_successful", "1 where the configuration was good when it was last read, else 0."
+)
+RELOAD_AT = _gauge(
+    "config_last_reload_success_timestamp_seconds", "When the configuration in use was read; a start counts too."
+)
 LOG_LINES = _counter("log_lines_total", "Lines of the log, those that were held back too, by level.", "level")
 LOG_HELD_BACK = _counter("log_lines_held_back_total", "Lines of the log that were held back since too many were alike.")
 TARGET_INFO = _gauge("target_info", "Always 1.", *_TARGET, "wire")

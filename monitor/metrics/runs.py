@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter
 
 from breaker.done import Completion, Reason
 from breaker.done.words import OVER
@@ -14,15 +14,24 @@ from monitor.metrics import names
 class RunMetrics:
     """Decisions, claims of completion and operations, as this process hears of them; each is told to one process."""
 
-    def __init__(self, registry: CollectorRegistry, providers: Iterable[str]) -> None:
+    def __init__(self, registry: CollectorRegistry) -> None:
         decisions, operations = names.RUN_DECISIONS.counter(registry), names.RUN_OPERATIONS.counter(registry)
         # Rendered before all that they are a share of, so that no share is larger than the whole.
-        prevented, claimed = names.PREVENTED.counter(registry), names.CLAIMED.counter(registry)
-        known = tuple(dict.fromkeys(providers))
-        self._claimed = {name: claimed.labels(name) for name in known}
-        self._prevented = {name: prevented.labels(name) for name in known}
+        self._of_providers = names.PREVENTED.counter(registry), names.CLAIMED.counter(registry)
+        self._prevented: dict[str, Counter] = {}
+        self._claimed: dict[str, Counter] = {}
         self._decisions = {pair: decisions.labels(*(word.value for word in pair)) for pair in possible()}
         self._operations = {state: operations.labels(state.value) for state in State}
+
+    def renew(self, providers: Iterable[str]) -> None:
+        """Count for these providers from now on; of others all is removed."""
+        known = tuple(dict.fromkeys(providers))
+        for gone in set(self._claimed) - set(known):
+            for counter in self._of_providers:
+                counter.remove(gone)
+        prevented, claimed = self._of_providers
+        self._prevented = {name: prevented.labels(name) for name in known}
+        self._claimed = {name: claimed.labels(name) for name in known}
 
     def staged(self, staged: Staged) -> None:
         """Count an operation that has come to another stage."""

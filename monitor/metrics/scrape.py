@@ -1,10 +1,7 @@
 """Answers scrapes from a thread, so that thousands of series hold nobody up."""
 
 import asyncio
-import contextlib
-import gc
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from prometheus_client import CollectorRegistry
@@ -13,8 +10,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-# While a scrape is rendered the loop gets its turn within this; Python's own 5 ms would show in what probes measure.
-TURN_S = 0.0005
+from monitor.aside import aside
 
 
 class Scrape:
@@ -37,19 +33,5 @@ class Scrape:
 
 
 def _rendered(encode: Callable[[CollectorRegistry], bytes], registry: CollectorRegistry) -> bytes:
-    with _aside():
+    with aside():  # a scrape leaves no garbage
         return encode(registry)
-
-
-@contextlib.contextmanager
-def _aside() -> Iterator[None]:
-    """Let other threads have their turns soon, and no collection of garbage stop all of them: a scrape leaves none."""
-    usual_s, collecting = sys.getswitchinterval(), gc.isenabled()
-    sys.setswitchinterval(TURN_S)
-    gc.disable()
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual_s)
-        if collecting:
-            gc.enable()

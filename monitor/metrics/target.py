@@ -42,12 +42,18 @@ class Collectors:
         self.reports = names.REPORTS.counter(registry)
         self.moves = names.CIRCUIT_MOVES.counter(registry)
 
+    def remove(self, provider: str, model: str) -> None:
+        """Remove all series of a target."""
+        for collector in vars(self).values():
+            collector.remove_by_labels({"provider": provider, "model": model})
+
 
 class TargetMetrics:
     """What is counted of one target."""
 
     def __init__(self, all_: Collectors, plan: TargetPlan) -> None:
         provider, model = self._labels = (plan.target.provider.name, plan.target.model)
+        self._all = all_
         self._slow_s = plan.policy.slow_s
         self._probes = all_.probes.labels(provider, model)
         failures = [verdict for verdict in Verdict if verdict not in (*_GOOD, Verdict.PENDING)]
@@ -65,10 +71,16 @@ class TargetMetrics:
         self._prompt_tokens = all_.tokens.labels(provider, model, "prompt")
         self._completion_tokens = all_.tokens.labels(provider, model, "completion")
         self._usd = all_.usd.labels(provider, model)
+        for told in (all_.info, all_.interval):  # what an earlier plan said
+            told.remove_by_labels({"provider": provider, "model": model})
         all_.info.labels(provider, model, plan.target.provider.wire).set(1)
         all_.slow_limit.labels(provider, model).set(plan.policy.slow_s)
         if plan.policy.probing:
             all_.interval.labels(provider, model).set(plan.policy.interval_s)
+
+    def gone(self) -> None:
+        """The target isn't configured any more, so nothing of it is shown."""
+        self._all.remove(*self._labels)
 
     def started(self, delay_s: float) -> None:
         """A probe began, so late after its plan."""

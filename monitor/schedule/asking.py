@@ -53,6 +53,10 @@ class Asker:
         await self._lag.stop()
         await self._connections.aclose()
 
+    def renew(self, keys: Mapping[str, str]) -> None:
+        """Use other keys from the next probe on."""
+        self._keys = dict(keys)
+
     async def ask(
         self,
         board: Switchboard,
@@ -72,7 +76,7 @@ class Asker:
         async def late(answer: Answer) -> None:
             place.leave()
             try:
-                await board.report(answer)
+                await _report(board, answer)
             finally:
                 await silent()  # last: before this answer has moved a half-open circuit, another probe would seem due
 
@@ -84,7 +88,7 @@ class Asker:
             self._metrics.stopped()
         self._metrics.probed(answer)
         _tell(answer)
-        await board.report(answer)
+        await _report(board, answer)
         await self._till.pay(answer, plan)
 
     async def _probe(self, plan: TargetPlan, confirms: str | None, late: Callable[[Answer], Awaitable[None]]) -> Answer:
@@ -98,6 +102,12 @@ class Asker:
             connections=self._connections,
             timed=partial(self._metrics.phases, plan.name),
         )
+
+
+async def _report(board: Switchboard, answer: Answer) -> None:
+    """Report an answer, unless its target went while it was under way."""
+    if answer.target in board.targets():
+        await board.report(answer)
 
 
 def _tell(answer: Answer) -> None:

@@ -1,6 +1,7 @@
 """Remembers which targets refuse our probes by our own fault, and says so: no circuit ever shows it."""
 
 import logging
+from collections.abc import Collection
 
 from breaker.answer import Part, Source
 from breaker.api.notices import Level, Notice
@@ -32,6 +33,10 @@ class Misfits:
         )
         if not known:
             _log.warning("%s", told, extra=PROBE_UNFIT(target=answer.target))
+
+    def forget_all_but(self, targets: Collection[str]) -> None:
+        """Forget all other targets."""
+        self._told = {name: told for name, told in self._told.items() if name in targets}
 
     def notices(self) -> list[Notice]:
         """One sentence for each misfit."""

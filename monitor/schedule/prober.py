@@ -91,23 +91,26 @@ class Prober:
         """Begin to probe and to report to this switchboard; targets that it doesn't know are left alone."""
         self._board = board
         self._asker.start()
-        routed = {standing.target.name for standing in board.standings()}
-        spread = list(shares([plan for plan in self._plans if plan.name in routed]))
-        now = time.monotonic()
-        for place, (plan, share) in enumerate(spread):
-            interval_s = plan.policy.interval_s
-            self._phases[plan.name] = phase = Phase(share * interval_s, interval_s)
-            first_at = now + share * min(interval_s, FIRST_S)
-            self._seats[plan.name] = Seat(plan, first_at, phase, place / len(spread))
-        self._timetable = Timetable(self._phases, self._turn, lambda why: self._miss(_MISSED[why]), clock=board.now)
-        self._timetable.start(dict.fromkeys(self._phases, 0.0))
+        self._seat(board)
         self._spawn("looking for due probes", self._look_forever())
+
+    def renew(self, settings: Settings, keys: Mapping[str, str]) -> None:
+        """Probe the targets of other settings from now on. What is under way goes on as it began, and tells something
+        if its target is still there.
+        """
+        self._plans = [plan for plan in settings.targets if plan.policy.probing]
+        self._till.renew(settings.targets)
+        self._misfits.forget_all_but(settings.plans)
+        self._asker.renew(keys)
+        if self._board is not None:
+            self._seat(self._board)
+            self._nudge.set()
 
     async def overhear(self) -> None:
         """Hear of the reports that other processes took in; a process without a door calls this again and again."""
         assert self._board is not None
         await self._board.look_again()
-        for name, seat in self._seats.items():
+        for name, seat in list(self._seats.items()):
             seat.overhear(self._board.standing(name).log, self._now(seat))
         self._nudge.set()
 
@@ -138,6 +141,31 @@ class Prober:
         """What probes have cost today, of each provider."""
         return self._till.spent()
 
+    # The seats
+
+    def _seat(self, board: Switchboard) -> None:
+        """Give each target its seat and its turns; those that had a seat keep it."""
+        spread = list(shares([plan for plan in self._plans if plan.name in board.targets()]))
+        phases, seats, now = dict[str, Phase](), dict[str, Seat](), time.monotonic()
+        for place, (plan, share) in enumerate(spread):
+            interval_s, known = plan.policy.interval_s, self._seats.get(plan.name)
+            phases[plan.name] = phase = Phase(share * interval_s, interval_s)
+            if known is None:
+                seats[plan.name] = Seat(plan, now + share * min(interval_s, FIRST_S), phase, place / len(spread))
+            else:
+                known.renew(plan, phase, place / len(spread))
+                seats[plan.name] = known
+        self._seats = seats
+        if self._timetable is None or phases != self._phases:
+            self._call_turns(phases, board)
+
+    def _call_turns(self, phases: dict[str, Phase], board: Switchboard) -> None:
+        if self._timetable is not None:
+            self._timetable.stop()
+        self._phases = phases
+        self._timetable = Timetable(phases, self._turn, lambda why: self._miss(_MISSED[why]), clock=board.now)
+        self._timetable.start(dict.fromkeys(phases, 0.0))
+
     # The turns
 
     def _turn(self, name: str, number: int, late_s: float) -> None:
@@ -149,6 +177,8 @@ class Prober:
 
     async def _take_turn(self, seat: Seat, number: int, planned_at: float) -> None:
         await asyncio.sleep(max(0.0, planned_at - time.monotonic()))
+        if self._seats.get(seat.plan.name) is not seat:
+            return  # it went meanwhile
         cause = seat.skip(number, self._now(seat))
         if cause is None:
             self._begin(seat, Errand(Extra(planned_at, None), seat.turn(number), number))

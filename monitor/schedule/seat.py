@@ -61,9 +61,7 @@ class Seat:
     """
 
     def __init__(self, plan: TargetPlan, first_at: float, phase: Phase | None = None, place: float = 0.0) -> None:
-        self.plan = plan
-        self._phase = phase or Phase(0.0, plan.policy.interval_s)
-        self._apart_s = place * APART * plan.policy.half_open_s
+        self.renew(plan, phase or Phase(0.0, plan.policy.interval_s), place)
         self._once: Once | None = Once(first_at, None)
         self._holder: object | None = None
         self._began_at = _LONG_AGO  # the newest probe that is known, whoever sent it
@@ -75,6 +73,12 @@ class Seat:
         self._heard: deque[str] = deque(maxlen=HEARD)
         self._good_report_at = _LONG_AGO
         self._bad_at = _LONG_AGO
+
+    def renew(self, plan: TargetPlan, phase: Phase, place: float) -> None:
+        """Go by another plan; a probe that is under way keeps its own."""
+        self.plan = plan
+        self._phase = phase
+        self._apart_s = place * APART * plan.policy.half_open_s
 
     # The place
 

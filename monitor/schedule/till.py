@@ -32,10 +32,20 @@ class Till:
     """
 
     def __init__(self, plans: Sequence[TargetPlan], store: Spending, metrics: Metrics) -> None:
-        self._purses = {plan.target.provider.name: Purse(plan.budget) for plan in plans}
-        self._priced = {plan.target.provider.name for plan in plans if plan.price is not None}
+        self._purses: dict[str, Purse] = {}  # of those that have gone too: a probe of theirs may be under way
+        self._priced: set[str] = set()
+        self._probed: set[str] = set()
+        self.renew(plans)
         self._store = store
         self._metrics = metrics
+
+    def renew(self, plans: Sequence[TargetPlan]) -> None:
+        """Go by other budgets; what was spent and is owed stays so."""
+        budgets = {plan.target.provider.name: plan.budget for plan in plans}
+        for name, budget in budgets.items():
+            self._purses.setdefault(name, Purse(budget)).budget = budget
+        self._probed = set(budgets)
+        self._priced = {plan.target.provider.name for plan in plans if plan.price is not None}
 
     def level(self, provider: str) -> Level:
         """How far the provider's budget of today is spent."""
@@ -54,13 +64,17 @@ class Till:
     def notices(self) -> list[Notice]:
         """One sentence for each budget that is nearly or fully spent today."""
         day = _today()
-        short = {name: purse for name, purse in self._purses.items() if purse.level(day) is not Level.FREE}
+        short = {
+            name: purse
+            for name, purse in self._purses.items()
+            if name in self._probed and purse.level(day) is not Level.FREE
+        }
         return [Notice(_told(name, purse, day), Weight.WARNING) for name, purse in short.items()]
 
     def spent(self) -> list[Spent]:
         """What each provider's probes have cost today, as far as it is known here."""
         day = _today()
-        return [self._spent(name, purse, day) for name, purse in self._purses.items()]
+        return [self._spent(name, purse, day) for name, purse in self._purses.items() if name in self._probed]
 
     def _spent(self, name: str, purse: Purse, day: str) -> Spent:
         tokens, usd = purse.totals(day)

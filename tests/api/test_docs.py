@@ -48,7 +48,7 @@ def test_the_page_tells_of_every_path(app: FastAPI) -> None:
     paths = app.openapi()["paths"]
     served = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
-    assert set(SECTIONS) == served | {"GET /metrics", "GET /openapi.json", "GET /docs"}
+    assert set(SECTIONS) == served | {"GET /metrics", "GET /openapi.json", "GET /docs", "POST /-/reload"}
 
 
 def test_the_page_tells_of_every_fact() -> None:

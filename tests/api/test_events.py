@@ -108,7 +108,7 @@ async def test_a_move_is_told_as_the_ledger_has_it(place: str, switchboard: Swit
 async def test_moves_of_another_replica_are_told_too(
     place: str, switchboard: Switchboard, store: RedisStore, routes: Sequence[Route]
 ) -> None:
-    other = Switchboard(store, routes, switchboard._policies)
+    other = Switchboard(store, routes, switchboard._roster.policies)
     await other.refresh()
     async with listening(place) as stream:
         await hold(other)
@@ -160,7 +160,7 @@ async def test_a_reader_resumes_at_another_replica_by_the_ledger(
         await hold(switchboard, opened=False)
         first = await anext(stream)
     await hold(switchboard, BACKUP.name)
-    other = Switchboard(store, routes, switchboard._policies)
+    other = Switchboard(store, routes, switchboard._roster.policies)
     await other.refresh()
     desk = Desk.over(other)
     async with served(create_app(other, access=Access(), desk=desk), None) as replica:
@@ -203,7 +203,7 @@ async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
 
     monkeypatch.setattr(switchboard, "moves", counted)
     made = Feed(switchboard)
-    reader = await made.reader(ALL, None)
+    reader = await made.reader(lambda: ALL, None)
     stream = reader.stream()
     await anext(stream)
     await hold(switchboard)  # the ledger is read in a moment
@@ -280,7 +280,7 @@ async def test_all_streams_end_when_the_service_stops(place: str, desk: Desk) ->
 
 async def test_a_reader_that_is_too_far_behind_is_dropped() -> None:
     left: list[Reader] = []
-    reader = Reader(ALL, left.append)
+    reader = Reader(lambda: ALL, left.append)
     stream = reader.stream()
     await anext(stream)
 
@@ -293,6 +293,6 @@ async def test_a_reader_that_is_too_far_behind_is_dropped() -> None:
 
 async def test_a_quiet_stream_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "PING_S", 0.01)
-    stream = Reader(ALL, lambda _: None).stream()
+    stream = Reader(lambda: ALL, lambda _: None).stream()
 
     assert [await anext(stream) for _ in range(3)] == [feed.OPENING, b": ping\n\n", b": ping\n\n"]

@@ -28,7 +28,10 @@ async def test_a_process_that_answers_lives_whatever_else_is_wrong(switchboard: 
 async def test_a_fresh_snapshot_is_ready(door: httpx.AsyncClient) -> None:
     answer = await door.get("/readyz")
 
-    assert (answer.status_code, answer.json()) == (200, {"ready": True, "answers": {"waiting": 0, "dropped": 0}})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"ready": True, "answers": {"waiting": 0, "dropped": 0}, "notices": []},
+    )
 
 
 async def test_a_queue_that_drops_answers_is_not_ready(

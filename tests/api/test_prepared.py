@@ -107,6 +107,6 @@ async def test_an_unknown_route_is_no_answer(switchboard: Switchboard) -> None:
 
     with pytest.raises(UnknownNameError):
         prepared.asked("codr")
-    assert prepared.default() is None
+    assert prepared.default is None
     assert prepared.names == ["coder", "reviewer"]
     assert len(Desk.over(switchboard).waiting) == 0

@@ -16,7 +16,7 @@ from tests.api.world import BACKUP, PRIMARY, failed, good
 
 NAMES, PHRASES, MOST = (PRIMARY.name, BACKUP.name), ("no-channel", "like-quota"), 5
 SOUND = Sound(NAMES, PHRASES, MOST)
-READER = Reader(NAMES, PHRASES)
+READER = Reader(lambda: NAMES, PHRASES)
 
 
 def one_by_one(body: bytes) -> list[object]:

@@ -3,6 +3,7 @@ import gc
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -22,14 +23,15 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard import MAX_WAITING, Dropped, Judged, Switchboard
 from breaker.target import Provider, Target
 from breaker.verdict import Verdict, judge
+from monitor.aside import TURN_S
 from monitor.budget import Cost
 from monitor.lag import LoopLag
 from monitor.metrics import Metrics, Skip
 from monitor.metrics.calls import Timed
 from monitor.metrics.names import ALL
-from monitor.metrics.scrape import TURN_S
 from monitor.metrics.table import table
 from monitor.phases import Phase
+from monitor.reloading import Reloading
 from monitor.settings import Budget, Settings, TargetPlan
 from tests.probes.world import report, settings
 
@@ -90,6 +92,7 @@ async def test_every_metric_is_declared_with_its_labels_and_is_there(metrics: Me
     metrics.phases("p/m", dict.fromkeys(Phase, 0.1))
     metrics.spent("p/m", Cost(prompt_tokens=1), 0.5)
     metrics.watch_door(Given(SETTINGS.routes))
+    metrics.watch_configuration(Reloading(replace(SETTINGS, source=Path("firstbyte.yaml")), {}))
     opened = Circuit(epoch="e", generation=1, cause=Cause.ERRORS, moved_at=1e9, open_until=None)
     board._snapshot.circuits["p/m"] = opened
     declared = {metric.name.removesuffix("_total"): set(metric.labels) for metric in ALL}

@@ -61,6 +61,7 @@ HAPPENED = (
     "sum(increase(firstbyte_run_decisions_total[30s])) > 0",
     "sum(increase(firstbyte_run_operations_total[30s])) > 0",
     "sum(increase(firstbyte_completions_prevented_total[30s])) > 0",
+    "changes(firstbyte_config_last_reload_success_timestamp_seconds[30s]) > 0",
     'count(ALERTS{alertname="FirstbyteRouteHasNoTarget", route="broken"})',
     "count(firstbyte_probe_last_first_byte_seconds) >= 2",
 )
@@ -145,6 +146,7 @@ async def live(seen: Watched, agent: httpx.AsyncClient, simulator: Simulator) ->
         await agent.get(f"{run}/done")
         if turn % 10 == 5:
             await agent.post("/circuit/open", params={"target": "good/m"}, json=hold)
+            await agent.post("/-/reload")
         left = [expr for expr in left if not await seen.sees(expr)]
         if not left and turn > 40:  # some seconds of everything
             return

@@ -57,12 +57,15 @@ Report = Callable[[Request], Awaitable[Response]]
 
 
 class Reporting:
-    """Answers requests with reports; `phrases` are the ids of the gateway phrases that a report may name."""
+    """Answers requests with reports; `phrases` are the ids of the gateway phrases that a report may name.
 
-    def __init__(self, switchboard: Switchboard, phrases: Collection[str]) -> None:
+    Reports of `targets` are read quickly, of others that there are as well.
+    """
+
+    def __init__(self, switchboard: Switchboard, phrases: Collection[str], targets: Collection[str]) -> None:
         self._switchboard = switchboard
-        targets = [standing.target.name for standing in switchboard.standings()]
-        self._reader, self._sound = Reader(targets, phrases), Sound(targets, phrases, reports.MAX_REPORTS)
+        self._reader = Reader(switchboard.targets, phrases)
+        self._sound = Sound(targets, phrases, reports.MAX_REPORTS)
         self._turns = asyncio.Lock()
 
     async def report(self, request: Request) -> Response:
@@ -104,7 +107,7 @@ class Reporting:
 
     def _read(self, index: int, item: object, run: str | None) -> tuple[Answer | shapes.FlawShape, Place | None]:
         if isinstance(item, Answer):
-            return item, None
+            return self._reader.known(index, item), None
         try:
             facts, place = apart(item, run)
         except BadFactError as error:

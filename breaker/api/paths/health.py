@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from breaker.api.notices import Notice
 from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
 from breaker.switchboard import Queue, Switchboard
@@ -25,7 +26,7 @@ class HandedIn:
         await self._app(scope, receive, send)
 
 
-def router(switchboard: Switchboard, ready: Callable[[], list[str]]) -> APIRouter:
+def router(switchboard: Switchboard, ready: Callable[[], list[str]], notices: Callable[[], list[Notice]]) -> APIRouter:
     """The paths of supervisors and load balancers."""
     paths = APIRouter(tags=["health"])
 
@@ -36,14 +37,18 @@ def router(switchboard: Switchboard, ready: Callable[[], list[str]]) -> APIRoute
 
     @paths.get("/readyz")
     async def readyz() -> Response:
-        """Whether decisions rest on what the store says now and answers come into it; 503 with the reasons if not."""
+        """Whether decisions rest on what the store says now and answers come into it; 503 with the reasons if not.
+
+        `notices` are what else people should know, and no reason to send anybody elsewhere.
+        """
         queue = switchboard.queue()
         answers = {"waiting": queue.waiting, "dropped": sum(queue.dropped.values())}
+        more = [notice.text for notice in notices()]
         reasons = [*_stale(switchboard), *_late(queue), *ready()]
         if reasons:
             detail, later = "; ".join(reasons), {"Retry-After": "1"}
-            raise ProblemError(503, "not-ready", detail, headers=later, reasons=reasons, answers=answers)
-        return as_json({"ready": True, "answers": answers})
+            raise ProblemError(503, "not-ready", detail, headers=later, reasons=reasons, answers=answers, notices=more)
+        return as_json({"ready": True, "answers": answers, "notices": more})
 
     return paths
 

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from breaker.api import asked as asking
 from breaker.api import problems, shapes
-from breaker.api.asked import MAX_INPUT_TOKENS, MAX_SESSION
+from breaker.api.asked import MAX_INPUT_TOKENS, MAX_SESSION, Asked
 from breaker.api.desk import Desk
 from breaker.api.feed import MOST_STREAMS, Place, Reader
 from breaker.api.problems import ProblemError
@@ -26,7 +26,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {  # Any: FastAPI's own type for it
 def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
     """The paths of those who want to know at once."""
     paths = APIRouter(tags=["agents"])
-    prepared, default = desk.prepared, desk.prepared.default()
+    prepared = desk.prepared
 
     @paths.get("/route", response_model=shapes.DecisionShape)
     async def route(
@@ -44,12 +44,15 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
         and the ETag of an earlier answer in If-None-Match: as soon as that is another, 304 if it isn't within so many
         seconds.
         """
-        name = (route if route is not None else default) or switchboard.route(route).route.name
-        asked = prepared.asked(name, asking.needs(needs), input_tokens, session)
-        said, condition = prepared.answer(asked), request.headers.get("if-none-match", "")
+
+        def asked() -> Asked:  # made anew after a wait: the routes may be others by then
+            name = (route if route is not None else prepared.default) or switchboard.route(route).route.name
+            return prepared.asked(name, asking.needs(needs), input_tokens, session)
+
+        said, condition = prepared.answer(asked()), request.headers.get("if-none-match", "")
         if wait is not None and said.known_to(condition):
             await desk.waiting.wait(said, wait, request.receive)
-            said = prepared.answer(asked)
+            said = prepared.answer(asked())
         said.count.times += 1
         return said.answering(condition)
 
@@ -60,7 +63,11 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
         last_event_id: Annotated[str | None, Header()] = None,
     ) -> Response:
         """The moves of all targets, of one, or of a route's, as server-sent events; resumes after Last-Event-ID."""
-        targets, place = _targets(switchboard, target, route), _place(last_event_id)
+        place = _place(last_event_id)
+
+        def targets() -> Collection[str]:
+            return _targets(switchboard, target, route)
+
         if len(desk.feed) >= MOST_STREAMS:
             detail = f"{MOST_STREAMS} streams are open; try again in a moment"
             raise ProblemError(503, "busy", detail, headers={"Retry-After": "1"})

@@ -1,0 +1,109 @@
+"""The service's door as it stands now: the app, the lane before it, and what both share."""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Literal
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from breaker.api.access import Access
+from breaker.api.app import create_app
+from breaker.api.desk import Desk
+from breaker.api.looking import Besides, Looking
+from breaker.api.paths.reload import Reload
+from breaker.logged import LANE_MISSING
+from breaker.switchboard import Switchboard
+from monitor.aside import aside
+from monitor.listening import serving
+from monitor.settings import Settings
+
+if TYPE_CHECKING:
+    from breaker.api.lane import Lane
+
+_log = logging.getLogger(__name__)
+
+
+class Doorway:
+    """An ASGI app over a switchboard that can be renewed while it answers.
+
+    `metrics` answers /metrics, `besides` is for the page, `reload` reads the configuration anew, None where there is
+    none to read.
+    """
+
+    def __init__(
+        self,
+        board: Switchboard,
+        settings: Settings,
+        *,
+        metrics: ASGIApp,
+        besides: Besides,
+        reload: Reload | None,
+    ) -> None:
+        self.desk = Desk.over(board)
+        self._board = board
+        self._metrics = metrics
+        self._looking = Looking(board, besides, metrics=True)
+        self._reload = reload
+        self._app = self._made(settings)
+        self._lane = lane_of(self.desk, _access(settings))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer by the app that there is now."""
+        await self._app(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def open(self, listening: socket.socket) -> AsyncIterator[str]:
+        """Serve until the block ends; gives the URL. All who wait are answered first."""
+        protocol: type[asyncio.Protocol] | Literal["auto"] = self._lane.protocol() if self._lane else "auto"
+        async with serving(self, protocol, listening) as url:
+            try:
+                yield url
+            finally:
+                self.desk.close()
+
+    async def prepare(self, settings: Settings) -> Callable[[], None]:
+        """Make a door for other settings; calling what this gives puts it in the old one's place, at once."""
+        app = await asyncio.to_thread(self._made_aside, settings)
+
+        def renew() -> None:
+            self._app = app
+            self.desk.renew()
+            self._looking.forget()
+            if self._lane is not None:
+                self._lane.renew(_access(settings))
+
+        return renew
+
+    def _made_aside(self, settings: Settings) -> ASGIApp:
+        with aside():
+            return self._made(settings)
+
+    def _made(self, settings: Settings) -> ASGIApp:
+        return create_app(
+            self._board,
+            access=_access(settings),
+            desk=self.desk,
+            metrics=self._metrics,
+            looking=self._looking,
+            phrases=settings.phrases,
+            reload=self._reload,
+            targets={target.name: None for route in settings.routes for target in route.targets},
+        )
+
+
+def lane_of(desk: Desk, access: Access) -> "Lane | None":
+    """The lane, where what it needs is installed."""
+    try:
+        from breaker.api.lane import Lane  # it needs httptools, which not every platform has
+    except ImportError:
+        _log.info("without httptools GET /route is answered by the app alone", extra=LANE_MISSING())
+        return None
+    return Lane(desk, access)
+
+
+def _access(settings: Settings) -> Access:
+    door = settings.door
+    return Access(host=door.host, agent_token=door.agent_token, admin_token=door.admin_token)
