@@ -1,17 +1,22 @@
 """Reads what a POST carries, within bounds."""
 
+import asyncio
 import json
 from collections.abc import Callable
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from breaker.api.problems import ProblemError
 
 MAX_BODY_BYTES = 1_000_000
+# Who sends nothing more would else be waited for without end.
+WITHIN_S = 30.0
 
 
 async def read(request: Request, *, most: int = MAX_BODY_BYTES, remedy: str = "send it in parts") -> bytes:
-    """The body of a request. Raises ProblemError unless it is declared as JSON and at most `most` bytes long.
+    """The body of a request. Raises ProblemError unless it is declared as JSON, at most `most` bytes long, and comes
+    whole within half a minute.
 
     The declared type matters for more than tidiness: a web page can post JSON to another site only after asking,
     while text and forms go out unasked.
@@ -23,10 +28,18 @@ async def read(request: Request, *, most: int = MAX_BODY_BYTES, remedy: str = "s
     if declared.isdecimal() and int(declared) > most:
         raise _too_long(most, remedy)
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > most:
-            raise _too_long(most, remedy)
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise _too_long(most, remedy)
+    except TimeoutError:
+        close = {"Connection": "close"}
+        detail = f"the body didn't come within {WITHIN_S:g} s; send it again"
+        raise ProblemError(408, "too-slow", detail, headers=close) from None
+    except ClientDisconnect:  # who would hear this has gone
+        raise ProblemError(400, "unreadable", "the body broke off") from None
     return bytes(body)
 
 

@@ -23,7 +23,7 @@ MAX_WAITING = 50_000
 # After a call that the store didn't answer in time, before the next; each time twice as long, up to the second one.
 AGAIN_S = (0.05, 0.5)
 # A report waits so long at most after the last batch for others to go with; whatever may move a circuit goes at once.
-LINGER_S = 0.02
+LINGER_S = 0.05
 # One trouble is logged at most this often.
 _SAY_S = 60.0
 
