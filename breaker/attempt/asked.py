@@ -17,6 +17,9 @@ _PATHS = {
 _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 # With one of these the provider may know of tools that the request doesn't name.
 _ELSEWHERE = ("previous_response_id", "conversation", "prompt", "mcp_servers", "container", "cachedContent")
+# One of these names what is kept at one provider, and no other has.
+_KEPT = ("previous_response_id", "conversation", "prompt", "container", "cachedContent", "background")
+_KEPT_WITHIN = ('"file_id"', '"vector_store_ids"', '"item_reference"')
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +27,8 @@ class Asked:
     """What a request asks: `path` continues a provider's `base_url`, query and all, `text` is its body.
 
     `max_tokens` is the caller's own limit; None for none. `tools` says whether any were offered; None where the
-    provider may know of some that stand elsewhere. `prompt_bytes` is the text sent.
+    provider may know of some that stand elsewhere. `bound` says that only the provider can answer which keeps what the
+    request names. `prompt_bytes` is the text sent.
     """
 
     wire: str
@@ -33,6 +37,7 @@ class Asked:
     streamed: bool
     max_tokens: int | None
     tools: bool | None
+    bound: bool
     prompt_bytes: int
 
     def path_for(self, model: str) -> str:
@@ -75,6 +80,7 @@ def read_request(method: str, path: str, body: bytes) -> Asked | None:
         streamed=streamed,
         max_tokens=_limit(values),
         tools=_offers_tools(values),
+        bound=any(values.get(name) for name in _KEPT) or any(name in text for name in _KEPT_WITHIN),
         prompt_bytes=size_of(values),
     )
 

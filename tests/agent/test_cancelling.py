@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import threading
 
 import anyio
@@ -94,6 +95,19 @@ async def test_a_stream_of_a_caller_that_blocks_and_leaves_ends_at_once() -> Non
         assert await ended(simulator, "a/m") is End.CLIENT_GONE
         closed.set()
         await leaving
+
+    assert world.verdicts == ["cancelled"]
+
+
+async def test_a_response_that_is_dropped_unread_is_reported_all_the_same() -> None:
+    async with Simulator({"a/m": FLOW}, seed=1) as simulator:
+        world = World(simulator)
+        async with httpx2.AsyncClient(transport=awaiting(world)) as client:
+            # What the loop is told of is that the connection's own parts are collected all at once.
+            asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+            await client.send(client.build_request("POST", URL, json=BODY), stream=True)
+            gc.collect()
+            await ended(simulator, "a/m")
 
     assert world.verdicts == ["cancelled"]
 

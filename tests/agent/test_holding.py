@@ -97,6 +97,17 @@ async def test_without_a_backup_the_same_target_is_asked_again(face: Face) -> No
     assert world.verdicts == ["overloaded"] * PATIENT.attempts
 
 
+@pytest.mark.parametrize("face", OTHERS, ids=str)
+async def test_what_is_kept_at_one_provider_is_asked_of_no_other(face: Face) -> None:
+    async with Simulator({"a/m": "http_error,status=503", "b/m": FINE}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        came = await ask(face, world, previous_response_id="r-1")
+
+        assert (simulator.asked("a/m").count, simulator.asked("b/m").count) == (PATIENT.attempts, 0)
+
+    assert isinstance(came.error, openai.InternalServerError)
+
+
 @EVERY_FACE
 async def test_where_no_answer_came_the_sdk_is_told_so_once(face: Face) -> None:
     async with Simulator({"a/m": f"empty,{FAST}", "b/m": f"gateway_text,{FAST}"}, seed=1) as simulator:

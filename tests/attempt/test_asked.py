@@ -56,6 +56,20 @@ def test_another_model_is_all_that_changes_in_a_body() -> None:
     assert json.loads(found.body_for("b", {"reasoning_effort": "low"}))["reasoning_effort"] == "low"
 
 
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ({"previous_response_id": "r-1"}, True),
+        ({"background": True}, True),
+        ({"input": [{"content": [{"type": "input_file", "file_id": "f-1"}]}]}, True),
+        ({"previous_response_id": None, "input": 'A "file_id" is a name.'}, False),
+        ({"input": "Hello"}, False),
+    ],
+)
+def test_what_is_kept_at_one_provider_binds_a_request_to_it(body: dict[str, object], bound: bool) -> None:
+    assert read("/v1/responses", model="m", **body).bound is bound
+
+
 def test_gemini_has_its_model_in_the_path() -> None:
     found = read("/v1beta/models/a:streamGenerateContent?alt=sse", contents=[])
 

@@ -30,7 +30,7 @@ class AwaitingStep:
         attempt = await self._until_shown()
         if attempt is None:
             return self._plan.refused()
-        stream = self._plan.family.async_stream(self._flow(attempt), self._close)
+        stream = self._plan.family.async_stream(self._flow(attempt), self._close, self._left)
         return self._plan.shown(attempt, self._lines[attempt].response, stream)
 
     async def _until_shown(self) -> Attempt | None:
@@ -126,6 +126,11 @@ class AwaitingStep:
     async def _close(self) -> None:
         for line in self._lines.values():
             await line.close()
+
+    def _left(self) -> None:
+        """Report what nobody has closed; its connection goes as those of httpx do."""
+        for line in self._lines.values():
+            line.finish()
 
 
 class _Line(Line):

@@ -26,7 +26,7 @@ class BlockingStep:
         attempt = self._until_shown()
         if attempt is None:
             return self._plan.refused()
-        stream = self._plan.family.sync_stream(self._flow(attempt), self._close)
+        stream = self._plan.family.sync_stream(self._flow(attempt), self._close, self._left)
         return self._plan.shown(attempt, self._lines[attempt].response, stream)
 
     def _until_shown(self) -> Attempt | None:
@@ -94,6 +94,11 @@ class BlockingStep:
     def _close(self) -> None:
         for line in self._lines.values():
             line.close()
+
+    def _left(self) -> None:
+        """Report what nobody has closed; its connection goes as those of httpx do."""
+        for line in self._lines.values():
+            line.finish()
 
 
 def _raise(line: "_Line") -> None:

@@ -14,11 +14,18 @@ _OURS = ("PoolTimeout", "LocalProtocolError", "UnsupportedProtocol")
 
 
 class _Stream:
-    """What a response's body is read from. Whoever reads it a second time goes on where the first has stopped."""
+    """What a response's body is read from. Whoever reads it a second time goes on where the first has stopped.
 
-    def __init__(self, pieces: Any, close: Callable[[], Any]) -> None:
+    One that is neither read nor closed by whoever has it is `left` when it is collected.
+    """
+
+    def __init__(self, pieces: Any, close: Callable[[], Any], left: Callable[[], None]) -> None:
         self._pieces = pieces
         self._close = close
+        self._left = left
+
+    def __del__(self) -> None:
+        self._left()
 
 
 class _SyncStream(_Stream):

@@ -26,7 +26,7 @@ class Line:
         self.plan = plan
         self.inner = inner
         self.request = plan.request(attempt)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a collected stream ends its line, whatever this thread is doing
         self._reported = False
         self._inside = False
         self._late = Bell(self._tell_late)

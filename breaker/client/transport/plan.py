@@ -101,7 +101,7 @@ class Plan:
         self.step = Step(
             asked,
             place_of(decision),
-            others(wishes.guide, wishes.route, asked.wire, limits.attempts),
+            others(wishes.guide, wishes.route, asked.wire, 0 if asked.bound else limits.attempts),
             limits,
             began=time.monotonic(),
             new_id=lambda: os.urandom(16).hex(),
