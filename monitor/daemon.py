@@ -19,7 +19,7 @@ from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
 from monitor import logs
 from monitor.audit import auditing
 from monitor.connectivity import Connectivity
-from monitor.doorway import Doorway
+from monitor.doorway import Doorway, small_door
 from monitor.metrics import Metrics
 from monitor.metrics.calls import Timed
 from monitor.reloading import Reloading, Renew
@@ -40,7 +40,7 @@ DRAIN_S = 3.0
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Which parts of the service this process runs."""
+    """Which parts of the service this process runs; one without the door has a small one, for machines alone."""
 
     door: bool = True
     probes: bool = True
@@ -48,7 +48,7 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A running service; `url` is None where it has no door."""
+    """A running service; `url` is None where it listens nowhere."""
 
     board: Switchboard
     url: str | None
@@ -107,19 +107,23 @@ async def service(
             if not parts.door:
                 stack.enter_context(_tasks(_overhear(prober)))
         url = doorway = None
+
+        def notices() -> list[Notice]:
+            return [*ears.notes, *prober.notices(), *(reloading.notices() if reloading else ())]
+
         if parts.door and listening is not None:
             doorway = Doorway(
                 board,
                 settings,
                 metrics=metrics.asgi(),
-                besides=Besides(
-                    notices=lambda: [*ears.notes, *prober.notices(), *(reloading.notices() if reloading else ())],
-                    spent=prober.spent,
-                ),
+                besides=Besides(notices=notices, spent=prober.spent),
                 reload=reloading.now if reloading else None,
             )
             metrics.watch_door(doorway.desk.prepared.given)
             url = await stack.enter_async_context(doorway.open(listening))
+        elif listening is not None:
+            small = small_door(board, settings, listening, metrics=metrics.asgi(), notices=notices)
+            url = await stack.enter_async_context(small)
         if reloading is not None:
             reloading.renew = _renewal(metrics, board, prober, network, doorway)
             metrics.watch_configuration(reloading)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breaker.api.access import Access
-from breaker.api.app import create_app
+from breaker.api.app import create_app, create_small_app
 from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
+from breaker.api.notices import Notice
 from breaker.api.paths.reload import Reload
 from breaker.logged import LANE_MISSING
 from breaker.switchboard import Switchboard
@@ -92,6 +93,21 @@ class Doorway:
             reload=self._reload,
             targets={target.name: None for route in settings.routes for target in route.targets},
         )
+
+
+@contextlib.asynccontextmanager
+async def small_door(
+    board: Switchboard,
+    settings: Settings,
+    listening: socket.socket,
+    *,
+    metrics: ASGIApp,
+    notices: Callable[[], list[Notice]],
+) -> AsyncIterator[str]:
+    """/livez, /readyz and /metrics alone, until the block ends; gives the URL."""
+    app = create_small_app(board, access=_access(settings), metrics=metrics, notices=notices)
+    async with serving(app, "auto", listening) as url:
+        yield url
 
 
 def lane_of(desk: Desk, access: Access) -> "Lane | None":

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from monitor.cli.times import seconds
 from monitor.simulator import Simulator
 from tests.flows.test_kill import CONFIG
 from tests.probes.raw_server import Exchange, raw_server
-from tests.processes import FIRSTBYTE, environment, ran, started
+from tests.processes import FIRSTBYTE, environment, free_port, ran, started
 
 KEY = "key-that-nobody-may-see"
 
@@ -219,19 +220,25 @@ async def test_the_running_service_can_be_asked_and_told(world: tuple[Simulator,
 
 
 async def test_door_and_probes_run_apart_over_one_store(world: tuple[Simulator, dict[str, str], Path]) -> None:
-    """`monitor` listens nowhere, `serve` probes nothing, and what one finds the other says."""
+    """`monitor` shows metrics alone, `serve` probes nothing, and what one finds the other says."""
     providers, env, folder = world
+    own = {**env, "FIRSTBYTE_PORT": str(free_port())}
     await providers.set("first/m", "http_error,status=500")
-    async with started("serve", env=env, cwd=folder) as door, started("monitor", env=env, cwd=folder) as probes:
+    async with started("serve", env=env, cwd=folder) as door, started("monitor", env=own, cwd=folder) as probes:
         url = (await door.line(r"listening at (http://\S+)"))[1]
-        await probes.line("probing, without a door")
+        small = (await probes.line(r"probing; metrics alone are at (http://\S+)"))[1]
         await probes.line(r"first/m: closed -> open")
         async with httpx.AsyncClient(trust_env=False) as client:
             async with asyncio.timeout(5):
                 while (said := (await client.get(f"{url}/route")).json())["role"] != "backup":  # noqa: ASYNC110 # polled
                     await asyncio.sleep(0.02)
+            paths = ("/livez", "/readyz", "/metrics", "/route", "/reports", "/targets", "/")
+            codes = {path: (await client.get(f"{small}{path}")).status_code for path in paths}
+            metrics = (await client.get(f"{small}/metrics")).text
 
     assert (said["target"], said["reason"]) == ("second/m", "errors")
+    assert codes == dict.fromkeys(paths[:3], 200) | dict.fromkeys(paths[3:], 404)
+    assert re.search(r"^firstbyte_probes_total\{.*first.*\} [1-9]", metrics, re.MULTILINE)
 
 
 async def test_a_bad_report_to_the_door_is_confirmed_by_the_probes_in_another_process(
@@ -241,9 +248,10 @@ async def test_a_bad_report_to_the_door_is_confirmed_by_the_probes_in_another_pr
     providers, env, folder = world
     text = (folder / "firstbyte.yaml").read_text(encoding="utf-8").replace("interval_s: 2", "interval_s: 3600")
     (folder / "firstbyte.yaml").write_text(text, encoding="utf-8")
-    async with started("serve", env=env, cwd=folder) as door, started("monitor", env=env, cwd=folder) as probes:
+    own = {**env, "FIRSTBYTE_PORT": str(free_port())}
+    async with started("serve", env=env, cwd=folder) as door, started("monitor", env=own, cwd=folder) as probes:
         url = (await door.line(r"listening at (http://\S+)"))[1]
-        await probes.line("probing, without a door")
+        await probes.line("probing; metrics alone are at")
         first = await asyncio.wait_for(providers.until_asked("first/m", 1), 20)
         async with httpx.AsyncClient(trust_env=False) as client:
             report = {"id": "a", "target": "first/m", "ended": "complete", "status": 500, "seconds": 0.1}
@@ -257,9 +265,12 @@ async def test_a_taken_port_is_named_with_the_remedy(world: tuple[Simulator, dic
         await service.line("listening at")
         code, said = await ran("run", env=env, cwd=folder)
 
-    assert code == 2
-    assert f"can't listen at 127.0.0.1 port {env['FIRSTBYTE_PORT']}" in said
-    assert "Set FIRSTBYTE_PORT" in said
+        monitor, likewise = await ran("monitor", env=env, cwd=folder)
+
+    assert (code, monitor) == (2, 2)
+    for line in (said, likewise):
+        assert f"can't listen at 127.0.0.1 port {env['FIRSTBYTE_PORT']}" in line
+        assert "Set FIRSTBYTE_PORT" in line
 
 
 async def test_simulate_says_where_everything_is_until_interrupted(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from breaker.api import problems, reference
 from breaker.api.access import Access, Guard
 from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
+from breaker.api.notices import Notice
 from breaker.api.paths import agents, circuit, health, judge, people, plan, routing, runs, status
 from breaker.api.paths import reload as reloading
 from breaker.api.paths.reload import Reload
@@ -45,16 +46,7 @@ def create_app(
     """
     if access.open_to_others:
         raise ValueError(f"the door is bound to {access.host!r}, which others can reach; that needs tokens")
-    app = FastAPI(
-        title="Firstbyte",
-        version=breaker.__version__,
-        docs_url=None,  # its pages load scripts from elsewhere; /docs is our own
-        redoc_url=None,
-        redirect_slashes=False,
-        responses={"default": problems.DOCUMENTED},
-        generate_unique_id_function=lambda route: route.name,
-    )
-    problems.install(app)
+    app = _bare()
     reporting = agents.Reporting(
         switchboard, phrase_ids(phrases), switchboard.targets() if targets is None else targets
     )
@@ -73,7 +65,7 @@ def create_app(
     ):
         app.include_router(router)
     if metrics is not None:
-        app.router.routes.append(Route("/metrics", health.HandedIn(metrics), methods=["GET"], include_in_schema=False))
+        _add_metrics(app, metrics)
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
@@ -86,3 +78,33 @@ def create_app(
     app.add_middleware(agents.Straight, report=reporting.report)
     app.add_middleware(Guard, access=access)
     return app
+
+
+def create_small_app(
+    switchboard: Switchboard, *, access: Access, metrics: ASGIApp, notices: Callable[[], list[Notice]] = list
+) -> FastAPI:
+    """The app of a process that only probes: /livez, /readyz and /metrics, and nothing for agents or people."""
+    app = _bare()
+    app.include_router(health.router(switchboard, list, notices))
+    _add_metrics(app, metrics)
+    app.add_middleware(Guard, access=access)
+    return app
+
+
+def _bare() -> FastAPI:
+    """An app that says all its errors as problems."""
+    app = FastAPI(
+        title="Firstbyte",
+        version=breaker.__version__,
+        docs_url=None,  # its pages load scripts from elsewhere; /docs is our own
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={"default": problems.DOCUMENTED},
+        generate_unique_id_function=lambda route: route.name,
+    )
+    problems.install(app)
+    return app
+
+
+def _add_metrics(app: FastAPI, metrics: ASGIApp) -> None:
+    app.router.routes.append(Route("/metrics", health.HandedIn(metrics), methods=["GET"], include_in_schema=False))

@@ -105,7 +105,7 @@ def _add_local(add: Add) -> None:
     for name, line in (
         ("run", "Run the service: probes and door; without a configuration, a demonstration."),
         ("serve", "Run the door alone; probes come from another process."),
-        ("monitor", "Run the probes alone; the door is another process."),
+        ("monitor", "Run the probes, with a door for metrics alone; agents ask another process."),
     ):
         _config(add(name, line, _in("serving", "run")))
     init = add("init", "Write a commented firstbyte.yaml for the providers whose keys are here.", _in("local", "init"))

@@ -57,10 +57,10 @@ def _serving(work: Coroutine[object, object, int | None], *, hangup: Callable[[]
 
 async def _serve(reloading: Reloading, parts: Parts) -> int:
     settings = reloading.settings
-    listening = bind(settings.door) if parts.door else None
+    listening = bind(settings.door)
     keys = keys_of(settings, os.environ)
     async with service(settings, keys, listening, parts=parts, reloading=reloading) as running:
-        said = f"listening at {running.url}" if running.url else "probing, without a door"
+        said = f"listening at {running.url}" if parts.door else f"probing; metrics alone are at {running.url}"
         about = STARTED(
             version=__version__, url=running.url, targets=len(settings.targets), routes=len(settings.routes)
         )

@@ -63,7 +63,7 @@ async def processes(*words: str, tmp_path: Path, url: str) -> AsyncIterator[list
             await stack.enter_async_context(started(word, env=env, cwd=tmp_path))
             for word, env in zip(words, envs, strict=True)
         ]
-        await asyncio.gather(*(one.line(r"probing, without a door|listening at", within_s=60) for one in begun))
+        await asyncio.gather(*(one.line(r"probing; metrics alone|listening at", within_s=60) for one in begun))
         yield begun
 
 

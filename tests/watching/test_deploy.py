@@ -41,12 +41,15 @@ DEPLOYMENTS = [one for one in RESOURCES if one["kind"] == "Deployment"]
 # systemd
 
 
+UNIT = DEPLOY / "systemd" / "firstbyte@.service"
+
+
 @pytest.fixture
 def unit(tmp_path: Path) -> Path:
     """The unit with a program that is here."""
-    text = (DEPLOY / "systemd" / "firstbyte.service").read_text()
-    (tmp_path / "firstbyte.service").write_text(text.replace("/opt/firstbyte/bin/firstbyte", sys.executable))
-    return tmp_path / "firstbyte.service"
+    made = tmp_path / "firstbyte@run.service"
+    made.write_text(UNIT.read_text().replace("/opt/firstbyte/bin/firstbyte", sys.executable))
+    return made
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,17 @@ def test_systemd_finds_no_fault(unit: Path, words: tuple[str, ...]) -> None:
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "firstbyte.service:" not in done.stderr
+    assert "firstbyte@run.service:" not in done.stderr
+
+
+def test_the_unit_can_be_each_part_of_the_service() -> None:
+    instances = set(re.findall(r"firstbyte@(\w+)", UNIT.read_text()))
+    for name in instances:
+        with pytest.raises(SystemExit) as ended:
+            main([name, "--help"])
+        assert ended.value.code == 0
+
+    assert instances == {"run", "serve", "monitor"}
 
 
 def test_a_unit_with_a_mistake_is_found(unit: Path) -> None:
@@ -152,7 +165,7 @@ def test_the_set_finds_its_parts_by_their_names() -> None:
     named = {host for path in files for host in re.findall(r'(?:"|//)([a-z]+):\d{4}', path.read_text())}
 
     assert named <= set(SERVICES)
-    assert {"firstbyte", "replica", "prometheus", "alertmanager", "simulator", "valkey"} <= named
+    assert {"firstbyte", "monitor", "prometheus", "alertmanager", "simulator", "valkey"} <= named
 
 
 def test_grafana_gets_the_dashboards_where_it_looks_for_them() -> None:
@@ -242,6 +255,15 @@ def test_a_pod_starts_a_command_that_there_is_and_is_asked_at_its_own_port(
         ("/livez", "http"),
     ]
     assert container["ports"] == [{"name": "http", "containerPort": 8642}]
+
+
+def test_monitors_probe_and_doors_answer_agents() -> None:
+    commands = {
+        one["metadata"]["name"]: one["spec"]["template"]["spec"]["containers"][0]["args"] for one in DEPLOYMENTS
+    }
+
+    assert commands == {"firstbyte-door": ["serve"], "firstbyte-monitor": ["monitor"]}
+    assert SERVICES["monitor"]["command"] == ["monitor"]
 
 
 def test_every_selector_finds_pods() -> None:
