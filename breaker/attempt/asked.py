@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from breaker.attempt.members import Member, members, replaced
 from breaker.attempt.prompt import size_of
@@ -39,6 +39,13 @@ class Asked:
     tools: bool | None
     bound: bool
     prompt_bytes: int
+
+    @property
+    def model(self) -> str:
+        """Whom the caller asked."""
+        if self.wire == "gemini":
+            return unquote(str(_PATHS[self.wire].split(self.path)[1]))
+        return str((members(self.text) or {})["model"].value)
 
     def path_for(self, model: str) -> str:
         """The path at which a model is asked."""

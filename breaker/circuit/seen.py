@@ -38,6 +38,12 @@ class Seen:
         nothing = Weight.NOTHING
         return [entry for entry, weight in self._weighed if weight is not nothing]
 
+    @cached_property
+    def heard(self) -> list[Entry]:
+        """All reports that say anything, those too of which too much was asked."""
+        reports = sorted(self._since(self.log.reports), key=attrgetter("at"))
+        return [entry for entry in reports if weigh(entry, self.policy) is not Weight.NOTHING]
+
     @property
     def calm(self) -> bool:
         """Whether the newest probe and the newest report are good and not sluggish: then no rule need look further."""

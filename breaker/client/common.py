@@ -105,6 +105,10 @@ class Client:
             self._not_taken(error)
             return None
 
+    def expect(self, name: str | None = None) -> None:
+        """A step of this route will come soon: the service is asked now. Returns at once."""
+        self._ask(name, patient=False)
+
     # For runs
 
     def now(self) -> float:
@@ -168,7 +172,7 @@ class Client:
         kept, begins = self._book.ask(name, now)
         if begins and not self._engine.follow(kept):
             self._book.leave(kept)
-        return kept, self._book.wait_s(kept, now, patient=patient)
+        return kept, self._book.wait_s(kept, now, patient=patient, ready=self._engine.ready)
 
     def _decide(self, kept: Kept) -> Decision | None:
         decision = self._book.decide(kept, monotonic())

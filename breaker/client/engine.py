@@ -49,6 +49,11 @@ class Engine:
         self._thread: threading.Thread | None = None
         self._running: Running | None = None
 
+    @property
+    def ready(self) -> bool:
+        """Whether the thread does what is asked; before that it is loading what it needs."""
+        return self._running is not None
+
     def warm(self) -> None:
         """Start."""
         self.do(lambda running: None)

@@ -104,12 +104,16 @@ class Book:
                 kept.followed, kept.settled, kept.began = True, False, now
             return kept, begins
 
-    def wait_s(self, kept: Kept, now: float, *, patient: bool) -> float:
-        """For how long a step should wait for the service; 0.0 where there is nothing to wait for."""
+    def wait_s(self, kept: Kept, now: float, *, patient: bool, ready: bool) -> float:
+        """For how long a step should wait for the service; 0.0 where there is nothing to wait for.
+
+        `ready` says whether who asks the service is: before that, no word of its comes as soon as a step has to go on.
+        """
         if kept.settled or now < kept.valid_until:
             return 0.0
         nothing = kept.said is None and not spots(self._fallback, kept.name)
-        return max(kept.began + (PATIENCE_S if nothing and patient else WAIT_S) - now, 0.0)
+        wait_s = PATIENCE_S if nothing and patient else WAIT_S if ready else 0.0
+        return max(kept.began + wait_s - now, 0.0)
 
     def wait(self, kept: Kept, wake: Callable[[], None]) -> bool:
         """Have this called once when the service has said something, or can't; False where it has already."""
@@ -139,7 +143,9 @@ class Book:
         with self._lock:
             kept = self.kept.get(name)
             said, said_at = (None, 0.0) if kept is None else (kept.said, kept.said_at)
-            return None if self._alone is None else self._alone.besides(name, tried, said, said_at, now)
+            if self._alone is None:
+                return self._besides(name, tried, said and said.aged(now - said_at))
+            return self._alone.besides(name, tried, said, said_at, now)
 
     def stepped(self, step: Step) -> None:
         """Remember how a step went; while the service is away, it may change what the next one is told."""
@@ -209,6 +215,17 @@ class Book:
             return replace(said.aged(now - kept.said_at), stale=True, source=Source.KEPT)
         known = spots(self._fallback, kept.name)
         return primary(kept.name, known[0]) if known else None
+
+    def _besides(self, name: str | None, tried: Collection[str], said: Decision | None) -> Decision | None:
+        """The same while the rules aren't loaded: the service's last word, or the caller's first other target."""
+        if said is not None and said.target not in tried:
+            return said
+        known = spots(self._fallback, name)
+        other = next((spot for spot in known if spot["target"] not in tried), None)
+        if other is None:
+            return None
+        role = "primary" if other is known[0] else "backup"
+        return replace(primary(name, other), role=role, primary=known[0]["target"])
 
     def _with_limits(self, said: Decision) -> Decision:
         policy = self._alone and self._alone.policy(said.target)

@@ -12,7 +12,7 @@ from breaker.circuit import Circuit, due, next_due
 from breaker.client.plan import Plan, circuit_time
 from breaker.client.said import Decision, Needs, Source
 from breaker.client.step import Step
-from breaker.log import BIN_S, Bin, Entry, Log, Weight, weigh
+from breaker.log import BIN_S, Bin, Entry, Log, Weight, asks, weigh
 from breaker.policy import Policy
 from breaker.route import Role, Route, choose, unable
 from breaker.target import Ability
@@ -49,7 +49,7 @@ class Local:
     def take(self, step: Step) -> None:
         """Let an answer count; no good one opens a circuit, and none closes one."""
         entry = self._add(step)
-        if entry is not None and weigh(entry, self._policies[step.answer.target]).bad:
+        if entry is not None and asks(step.answer, weigh(entry, self._policies[step.answer.target])):
             self._settle(step.answer.target, circuit_time(step.at))
 
     def decide(self, name: str | None, needs: Needs | None, now: float) -> Decision | None:

@@ -28,7 +28,7 @@ BATCH = 100
 # That bad reports can't open a circuit is known for so long: bins leave the window meanwhile.
 _KNOWN_S = 1.0
 # Looking up a member of an enumeration costs more than comparing it.
-_GOOD, _REPORT = Weight.GOOD, Source.REPORT
+_GOOD, _THROTTLED, _REPORT = Weight.GOOD, Weight.THROTTLED, Source.REPORT
 
 
 class Recorder:
@@ -79,7 +79,7 @@ class Recorder:
         """Whether it may move its circuit: a probe that tells anything, or a bad report where the circuit is closed."""
         if one.answer.source is not _REPORT:
             return True
-        if not one.weight.bad:
+        if not one.weight.bad and (one.weight is not _THROTTLED or self._roster.policies[one.answer.target].probing):
             return False
         circuit = self._snapshot.circuits.get(one.answer.target)
         if circuit is None or circuit.open_until is not None:

@@ -11,6 +11,7 @@ import httpx
 import httpx2
 import pytest
 
+from breaker.attempt import read_request
 from breaker.client.transport import AsyncTransport, Transport
 from tests.agent.listening import listening
 from tests.agent.world import PATIENT, World
@@ -28,6 +29,7 @@ class Echo:
         self.heads: list[str] = []
         self.bodies: list[bytes] = []
         self.port = 0
+        self.first: bytes | None = None  # what the first is answered instead
         self.answering: list[asyncio.Task[None]] = []
 
     @property
@@ -53,8 +55,9 @@ class Echo:
             while True:
                 self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip())
                 self.bodies.append(await self._body(reader))
-                head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(ANSWER)}\r\n\r\n"
-                writer.write(head.encode() + ANSWER)
+                body, self.first = self.first or ANSWER, None
+                head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+                writer.write(head.encode() + body)
         except asyncio.IncompleteReadError:
             writer.close()
             await writer.wait_closed()
@@ -164,9 +167,10 @@ async def test_a_key_that_can_not_be_sent_is_not_sent(
 ) -> None:
     monkeypatch.setenv("A_KEY", "two\nlines")
     async with echo() as made, client_of(httpx, world_of(made, key_env="A_KEY")) as client:
-        with pytest.raises(httpx.ConnectError):
-            await client.post(f"{PLACE}/chat/completions", json={"model": "m"})
+        response = await client.post(f"{PLACE}/chat/completions", json={"model": "m"})
 
+    assert response.status_code == 502
+    assert "elsewhere.invalid/m (connect_error)" in response.text
     assert made.heads == []
     assert "lines" not in caplog.text
 
@@ -225,6 +229,49 @@ async def test_a_request_in_another_wire_goes_where_it_was_addressed_to(caplog: 
     assert "can't be asked in the wire openai-chat" in caplog.text
 
 
+async def test_where_nothing_is_known_of_a_route_an_answer_is_watched_all_the_same() -> None:
+    """Where the request was addressed to; nobody is told of it, since no service knows what that is."""
+    async with echo() as made:
+        made.first = json.dumps({"error": {"message": "overloaded"}}).encode()
+        guide = Broken()
+        inner = httpx.AsyncHTTPTransport(verify=False)
+        transport = AsyncTransport(inner, guide=guide, limits=PATIENT)
+        async with httpx.AsyncClient(transport=transport) as client:
+            url = f"http://127.0.0.1:{made.port}/own/chat/completions?a=b"
+            response = await client.post(url, json={"model": "mine"}, headers={"authorization": "Bearer own"})
+
+    assert response.json() == json.loads(ANSWER)
+    assert response.headers["x-firstbyte-target"] == f"127.0.0.1:{made.port}/mine"
+    assert response.headers["x-firstbyte-role"] == "addressed"
+    assert response.headers["x-firstbyte-attempts"] == "2"
+    assert [head.partition(" HTTP")[0] for head in made.heads] == ["POST /own/chat/completions?a=b"] * 2
+    assert {json.loads(body)["model"] for body in made.bodies} == {"mine"}
+    assert made.headers()["authorization"] == "Bearer own"
+
+
+async def test_once_a_target_is_known_it_is_asked_next() -> None:
+    async with echo() as made:
+        made.first = json.dumps({"error": {"message": "the key is wrong", "code": 401}}).encode()
+        world = world_of(made)
+        guide = Late(world)
+        transport = AsyncTransport(httpx.AsyncHTTPTransport(verify=False), guide=guide, limits=PATIENT)
+        async with httpx.AsyncClient(transport=transport) as client:
+            url = f"http://127.0.0.1:{made.port}/own/chat/completions"
+            response = await client.post(url, json={"model": "mine"})
+
+    assert response.json() == json.loads(ANSWER)
+    assert response.headers["x-firstbyte-target"] == "a/maker/model-1"
+    assert [json.loads(body)["model"] for body in made.bodies] == ["mine", "maker/model-1"]
+    assert [answer.target for answer in world.reports] == ["a/maker/model-1"]
+
+
+def test_a_geminis_model_stands_in_its_path() -> None:
+    found = read_request("POST", "/v1beta/models/some%2Fmodel:generateContent", b"{}")
+
+    assert found is not None
+    assert found.model == "some/model"
+
+
 class Broken:
     """A guide that knows nothing and says so loudly."""
 
@@ -246,6 +293,19 @@ class HalfBroken(Broken):
 
     def route(self, name: str | None = None) -> Any:
         return self._world.route(name)
+
+
+class Late(Broken):
+    """It hears of the route when the first attempt has failed."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def besides(self, tried: Any, name: str | None = None) -> Any:
+        return self._world.besides(tried, name)
+
+    def report(self, answer: Any) -> None:
+        self._world.report(answer)
 
 
 async def test_a_guide_that_fails_fails_no_step() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from breaker.answer import Fault
 from breaker.circuit import Cause, State, due, state
-from breaker.log import Entry, Log, asks, tells, weigh
+from breaker.log import Bin, Entry, Log, asks, tells, weigh
 from tests.circuit.made import CLOSED, POLICY, agents, in_band, moved, opened, said
 from tests.entries import failed, good, probes
 
@@ -41,7 +41,6 @@ def test_where_nothing_is_probed_a_row_of_refused_agents_opens() -> None:
     policy = replace(POLICY, probing=False)
 
     assert moved(CLOSED, Log(reports=agents(said(0, 401), said(20, 401))), 30.0, policy).cause is Cause.ERRORS
-    assert due(CLOSED, Log(reports=agents(said(0, 429), said(20, 429))), policy, 30.0) is None
 
 
 def test_an_old_refusal_opens_nothing() -> None:
@@ -155,3 +154,44 @@ def test_throttled_probes_during_the_hold_do_not_open_again_and_are_no_silence()
     assert due(circuit, probes(*throttled), POLICY, 1600.0) is None
     assert due(circuit, probes(said(1600, 429)), POLICY, 1610.0) is None
     assert moved(circuit, probes(*throttled, said(1615, 429)), 1615.0).cause is Cause.RATE_LIMITED
+
+
+# Where nothing is probed, agents' words are all there is
+
+ALONE = replace(POLICY, probing=False)
+
+
+def test_a_second_agent_in_a_row_that_is_told_to_wait_opens_until_then() -> None:
+    told = agents(said(0, 429, retry_after_s=30.0), said(20, 429, retry_after_s=30.0))
+
+    assert due(CLOSED, Log(reports=told[:1]), ALONE, 0.0) is None
+    move = moved(CLOSED, Log(reports=told), 20.0, ALONE)
+    assert (move.cause, move.circuit.open_until, move.answers) == (Cause.RATE_LIMITED, 50.0, told)
+    over = moved(move.circuit, Log(reports=told), 50.0, ALONE)
+    assert (over.after, over.cause) == (State.CLOSED, Cause.WAITED)
+
+
+def test_agents_that_are_told_no_time_open_with_the_third_in_a_row() -> None:
+    told = agents(said(0, 429), said(20, 429), said(40, 429))
+
+    assert due(CLOSED, Log(reports=told[:2]), ALONE, 20.0) is None
+    move = moved(CLOSED, Log(reports=told), 40.0, ALONE)
+    assert (move.cause, move.circuit.open_until) == (Cause.RATE_LIMITED, 640.0)
+    assert move.why.startswith("three agents in a row were told that too much is asked")
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(
+            Log(reports=agents(said(0, 429), good(20), said(40, 429), said(60, 429))), id="a good one between"
+        ),
+        pytest.param(Log(reports=agents(said(0, 429), said(200, 429), said(400, 429))), id="too far apart"),
+        pytest.param(
+            Log(reports=agents(*(said(at, 429, retry_after_s=90.0) for at in (57, 58, 59))), bins=(Bin(50.0, ok=10),)),
+            id="where many report it may be chance",
+        ),
+    ],
+)
+def test_agents_open_nothing_by(log: Log) -> None:
+    assert due(CLOSED, log, ALONE, 60.0) is None

@@ -1,6 +1,7 @@
 """What docs/client.md says can be done."""
 
 import re
+import textwrap
 import threading
 
 from breaker.client import AsyncFirstbyte, Decision, Firstbyte, Moved, Source
@@ -9,7 +10,7 @@ from tests.client.test_events import hold
 from tests.client.test_troubles import ran
 
 PAGE = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
-FIRST, EVENTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+FIRST, EVENTS, RUN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_its_first_lines_work(url: str) -> None:
@@ -49,9 +50,18 @@ def test_it_tells_of_all_that_is_added_to_a_decision_and_of_each_source() -> Non
 
 def test_it_tells_of_every_method_and_argument() -> None:
     public = {name for kind in (Firstbyte, AsyncFirstbyte) for name in dir(kind) if not name.startswith("_")}
+    public -= {"answer", "do", "now", "place"}  # for runs, which are its own
     arguments = {"url", "token", "fallback", "session", "strict"}
 
     assert public - {"close", "aclose"} - {"url"} == {
-        "besides", "dropped", "events", "known", "refused", "report", "route", "waiting",
+        "besides", "dropped", "events", "expect", "known", "refused", "report", "route", "run", "waiting",
     }  # fmt: skip
     assert {f"`{name}" for name in (public - {"aclose"}) | arguments} <= set(re.findall(r"`\w+", PAGE))
+
+
+def test_its_lines_for_a_task_work(url: str) -> None:
+    code = "import sys\nfrom breaker.client import Firstbyte\nwith Firstbyte(sys.argv[1]) as firstbyte:\n"
+
+    said = ran(code + textwrap.indent(RUN, "    "), url)
+
+    assert said.strip() == "The task is not done. The model hasn't answered."

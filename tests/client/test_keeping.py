@@ -87,20 +87,42 @@ def test_strictly_nothing_is_told_twice_without_the_service() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fallback", "patient", "expected"),
-    [([], True, PATIENCE_S), ([], False, WAIT_S), ([SPOT], True, WAIT_S)],
-    ids=["nothing is known", "nothing is known, in a hurry", "a fallback is known"],
+    ("fallback", "patient", "ready", "expected"),
+    [
+        pytest.param([], True, True, PATIENCE_S, id="nothing is known"),
+        pytest.param([], True, False, PATIENCE_S, id="nothing is known, and nobody is ready to ask"),
+        pytest.param([], False, True, WAIT_S, id="nothing is known, in a hurry"),
+        pytest.param([], False, False, 0.0, id="nothing is known, in a hurry, and nobody is ready to ask"),
+        pytest.param([SPOT], True, True, WAIT_S, id="a fallback is known"),
+        pytest.param([SPOT], True, False, 0.0, id="a fallback is known, and nobody is ready to ask"),
+    ],
 )
 def test_only_the_first_step_waits_and_no_longer_than_that(
-    fallback: list[Spot], patient: bool, expected: float
+    fallback: list[Spot], patient: bool, ready: bool, expected: float
 ) -> None:
     book = Book(fallback, strict=False)
     kept = asked(book)
 
-    assert book.wait_s(kept, 100.0, patient=patient) == pytest.approx(expected)
-    assert book.wait_s(kept, 100.0 + expected, patient=patient) == 0.0
+    assert book.wait_s(kept, 100.0, patient=patient, ready=ready) == pytest.approx(expected)
+    assert book.wait_s(kept, 100.0 + expected, patient=patient, ready=ready) == 0.0
     book.lost(kept, DoorGoneError("gone"))
-    assert book.wait_s(kept, 100.0, patient=patient) == 0.0
+    assert book.wait_s(kept, 100.0, patient=patient, ready=ready) == 0.0
+
+
+def test_before_the_rules_are_loaded_another_target_is_known_too() -> None:
+    other: Spot = {**SPOT, "target": "own/other"}
+    book = Book([SPOT, other], strict=False)
+    kept = asked(book)
+    none_said = [book.besides("coder", tried, 100.0) for tried in ([], ["own/spare"], ["own/spare", "own/other"])]
+    book.take(kept, decision("a/b"), 100.0, 5.0)
+    said = [book.besides("coder", tried, 101.0) for tried in (["x/y"], ["a/b"])]
+
+    assert [found and (found.target, found.role, found.primary) for found in none_said] == [
+        ("own/spare", "primary", "own/spare"),
+        ("own/other", "backup", "own/spare"),
+        None,
+    ]
+    assert [found and found.target for found in said] == ["a/b", "own/spare"]
 
 
 def test_who_waits_is_woken_once_the_service_has_said_something_or_cant() -> None:

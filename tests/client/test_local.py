@@ -111,6 +111,17 @@ def test_one_bad_answer_soon_after_the_hold_opens_again() -> None:
     assert world.told(1650.0) == (B, "errors", Source.LOCAL)
 
 
+def test_where_too_much_was_asked_it_is_left_for_as_long_as_it_asks() -> None:
+    world = World()
+    world.told(1000.0)
+    for name, at in (("1", 1001.0), ("2", 1002.0)):
+        world.step({**failed(name, age_s=0.4), "status": 429, "retry_after_s": 30.0}, at)
+
+    assert world.told(1002.0) == (B, "rate_limited", Source.LOCAL)
+    assert world.told(1031.9)[:2] == (B, "rate_limited")
+    assert world.told(1070.0)[:2] == (A, "healthy")
+
+
 def test_a_good_answer_between_two_failures_keeps_the_circuit_closed() -> None:
     world = World()
     world.told(1000.0)

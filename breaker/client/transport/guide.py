@@ -7,16 +7,20 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Protocol
 
 from breaker.answer import Answer
-from breaker.attempt import Limits, Place
+from breaker.attempt import Asked, Limits, Place
 from breaker.client.said import Decision
+from breaker.client.transport.sending import is_sendable
 
 _log = logging.getLogger(__name__)
+
+# The role of a target that is none of any route's: where the caller's own request was addressed to.
+ADDRESSED = "addressed"
 
 
 class Guide(Protocol):
     """Says from memory where a step of a route goes, and hears how it went; `Firstbyte` and `AsyncFirstbyte` are such.
 
-    What it raises is logged and changes nothing for the step: the request then goes where it was addressed to.
+    What it raises is logged and changes nothing for the step: it is then asked where it was addressed to.
     """
 
     def route(self, name: str | None = None) -> Decision | Awaitable[Decision]:
@@ -30,6 +34,31 @@ class Guide(Protocol):
     def report(self, answer: Answer) -> object:
         """Take the facts of an attempt, or of its late part; returns at once."""
         ...
+
+
+def addressed(scheme: str, netloc: str, path: str, asked: Asked) -> Decision:
+    """The decision to ask where the caller's request was addressed to, with the path and query that it had.
+
+    It names what no service knows, so nobody is told how it went.
+    """
+    target = f"{netloc}/{asked.model}"
+    return Decision(
+        route="",
+        target=target,
+        provider=netloc,
+        model=asked.model,
+        base_url=f"{scheme}://{netloc}{path.removesuffix(asked.path)}",
+        wire=asked.wire,
+        api_key_env=None,
+        role=ADDRESSED,
+        primary=target,
+        reason="unknown",
+        since_s=None,
+        until_s=None,
+        generation=0,
+        valid_for_s=0.0,
+        stale=True,
+    )
 
 
 def place_of(decision: Decision) -> Place:
@@ -54,7 +83,7 @@ def limits_of(decision: Decision) -> Limits:
 
 
 def others(guide: Guide, route: str | None, wire: str, most: int) -> Callable[[Collection[str]], Place | None]:
-    """What gives the best other target of a route that speaks the same wire; `most` is how many it looks at."""
+    """What gives the best other target of a route that can be asked in this wire; `most` is how many it looks at."""
 
     def besides(tried: Collection[str]) -> Place | None:
         out = set(tried)
@@ -62,8 +91,9 @@ def others(guide: Guide, route: str | None, wire: str, most: int) -> Callable[[C
             decision = _quietly(guide, out, route)
             if decision is None or decision.target in out:
                 return None
-            if decision.wire == wire:
-                return place_of(decision)
+            place = place_of(decision)
+            if place.wire == wire and is_sendable(place):
+                return place
             out.add(decision.target)
         return None
 
@@ -78,8 +108,10 @@ def _quietly(guide: Guide, tried: Collection[str], route: str | None) -> Decisio
         return None
 
 
-def report(guide: Guide, answer: Answer) -> None:
-    """Tell the guide; what it raises is only logged."""
+def report(guide: Guide, place: Place, answer: Answer) -> None:
+    """Tell the guide how an attempt at a place went; what it raises is only logged."""
+    if place.role == ADDRESSED:
+        return
     try:
         guide.report(answer)
     except Exception as error:  # noqa: BLE001 # no step fails because of us

@@ -111,7 +111,7 @@ class Line:
         if not known:
             self._leave()
             self.plan.over(self.attempt)
-            report(self.plan.wishes.guide, self.attempt.ended.answer)
+            report(self.plan.wishes.guide, self.attempt.place, self.attempt.ended.answer)
 
     def _until(self) -> float:
         return self.attempt.until
@@ -126,4 +126,4 @@ class Line:
         with self._lock:
             late = self.attempt.late(now) if self.attempt.late_at <= now else None
         if late is not None:
-            report(self.plan.wishes.guide, late)
+            report(self.plan.wishes.guide, self.attempt.place, late)

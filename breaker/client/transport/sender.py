@@ -7,11 +7,12 @@ import logging
 from typing import Any
 
 from breaker.attempt import Asked
+from breaker.client.common import Client
 from breaker.client.firstbyte import AsyncFirstbyte, Firstbyte
 from breaker.client.said import Decision
 from breaker.client.transport.blocking import BlockingStep
 from breaker.client.transport.family import Family, family_of
-from breaker.client.transport.guide import Guide
+from breaker.client.transport.guide import Guide, addressed
 from breaker.client.transport.outgoing import Outgoing
 from breaker.client.transport.plan import Plan, Shared, Wishes
 from breaker.client.transport.rooms import AsyncRooms, Rooms
@@ -31,6 +32,8 @@ class _Common:
         self._checked: Family | None = None
         self._wishes = Wishes(guide=guide, **wishes)
         self._shared = Shared(rooms)
+        if isinstance(guide, Client):
+            guide.expect(self._wishes.route)
 
     def _of(self, family: Family) -> Any:
         """The inner transport; one of the other family would die of requests of this one without a word of why."""
@@ -39,17 +42,18 @@ class _Common:
             self._checked = family
         return self._inner
 
-    def _plan(self, request: Any, family: Family, asked: Asked, decision: Decision | None) -> Plan | None:
-        """The plan of a step; None where the request is to go where it was addressed to."""
-        if decision is None:
-            return None
-        if not Plan.fits(asked, decision):
+    def _plan(self, request: Any, family: Family, asked: Asked, decision: Decision | None) -> Plan:
+        """The plan of a step; without a decision that can be asked it begins where the request was addressed to."""
+        if decision is not None and not Plan.fits(asked, decision):
             _log.warning(
                 "%s can't be asked in the wire %s, so the request goes where it was addressed to",
                 decision.target,
                 asked.wire,
             )
-            return None
+            decision = None
+        if decision is None:
+            url = request.url
+            decision = addressed(url.scheme, url.netloc.decode("ascii"), url.raw_path.decode("ascii"), asked)
         return Plan(request, family, asked, decision, self._wishes, self._shared)
 
 
@@ -75,8 +79,9 @@ class Sender(_Common):
         family = family_of(request)
         inner = self._inner_of(family)
         asked = asked_in(request, family)
-        plan = None if asked is None else self._plan(request, family, asked, self._decision())
-        return inner.handle_request(request) if plan is None else BlockingStep(plan, inner).respond()
+        if asked is None:
+            return inner.handle_request(request)
+        return BlockingStep(self._plan(request, family, asked, self._decision()), inner).respond()
 
     def close(self) -> None:
         """Close the inner transport, and a guide of its own."""
@@ -116,8 +121,9 @@ class AsyncSender(_Common):
         family = family_of(request)
         inner = self._inner_of(family)
         asked = asked_in(request, family)
-        plan = None if asked is None else self._plan(request, family, asked, await self._decision())
-        return await (inner.handle_async_request(request) if plan is None else self._step(plan, inner).respond())
+        if asked is None:
+            return await inner.handle_async_request(request)
+        return await self._step(self._plan(request, family, asked, await self._decision()), inner).respond()
 
     async def aclose(self) -> None:
         """Close the inner transport, and a guide of its own."""
