@@ -113,7 +113,7 @@ class _Written(dict[str, tuple[Answer, Judgement]]):
     """The answers written last, by their members: most of what is read soon after needn't be read letter by letter."""
 
     def put(self, members: str, answer: Answer, judgement: Judgement) -> None:
-        if len(self) >= 1024:
+        if len(self) >= 4096:
             self.clear()
         self[members] = answer, judgement
 
