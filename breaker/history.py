@@ -124,10 +124,9 @@ def last_slots(history: History, now: float, length_s: float) -> tuple[Slot, ...
     for slot in history.slots:
         number = int(slot.start // length_s)
         if newest - SLOTS < number <= newest:
-            empty = Slot(start=number * length_s, length_s=length_s)
-            found[number] = together(found.get(number, empty), slot)
-    numbers = range(newest - SLOTS + 1, newest + 1)
-    return tuple(found.get(number) or Slot(start=number * length_s, length_s=length_s) for number in numbers)
+            whole = slot.length_s == length_s and number not in found
+            found[number] = slot if whole else together(found.get(number) or _empty(number, length_s), slot)
+    return tuple(found.get(number) or _empty(number, length_s) for number in range(newest - SLOTS + 1, newest + 1))
 
 
 def together(one: Slot, other: Slot) -> Slot:
@@ -159,6 +158,10 @@ def speed(samples: Sequence[Sample], now: float) -> Speed:
         p50_s=_quantile(came, 0.5),
         p95_s=_quantile(came, 0.95),
     )
+
+
+def _empty(number: int, length_s: float) -> Slot:
+    return Slot(start=number * length_s, length_s=length_s)
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float | None:

@@ -1,9 +1,11 @@
 """Gathers what people get to see, at most once a second however many look."""
 
 import asyncio
+import gzip
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from breaker.api import page
 from breaker.api.headline import Known
@@ -22,8 +24,16 @@ class Besides:
     """What others have to tell: notices, what probes have cost today (None: nobody probes here), sections of theirs."""
 
     notices: Callable[[], list[Notice]] = list
-    spent: Callable[[], list[Spent]] | None = None
+    spent: Callable[[], Awaitable[list[Spent]]] | None = None
     asides: Callable[[], Awaitable[list[Aside]]] = _no_asides
+
+
+class Drawn(NamedTuple):
+    """The page as it was drawn at a monotonic moment, and packed: a twelfth of it, since slots are so alike."""
+
+    at: float
+    plain: bytes
+    packed: bytes
 
 
 class Looking:
@@ -35,8 +45,9 @@ class Looking:
         self._metrics = metrics
         self._recent = Recent(switchboard)
         self._drawing = asyncio.Lock()
-        self._drawn: tuple[float, str] | None = None  # when (monotonic)
+        self._drawn: Drawn | None = None
         self._changes = 0
+        self._spent: tuple[float, list[Spent]] | None = None
         switchboard.watch(lambda _: self.forget())
         switchboard.watch_store(self.forget)
 
@@ -58,25 +69,33 @@ class Looking:
             standings=standings,
             histories={standing.target.name: board.history(standing.target.name) for standing in standings},
             notices=self._besides.notices(),
-            spent=None if self._besides.spent is None else self._besides.spent(),
+            spent=await self._spent_today(),
             now=board.now(),
             known=Known(age_s=board.age_s(), stale=board.stale(), self_suspect_s=board.self_suspect_s()),
             metrics=self._metrics,
         )
 
-    async def page(self) -> str:
+    async def page(self) -> Drawn:
         """The page. It is drawn a target at a time: whoever asks where to go isn't kept waiting by who looks."""
         async with self._drawing:
-            if self._drawn is not None and time.monotonic() - self._drawn[0] < LOOK_S:
-                return self._drawn[1]
+            if self._drawn is not None and time.monotonic() - self._drawn.at < LOOK_S:
+                return self._drawn
             changes, pieces = self._changes, []
             for piece in page.drawn(await self.view()):
                 pieces.append(piece)
                 await asyncio.sleep(0)
-            html = "".join(pieces)
+            plain = "".join(pieces).encode()
+            made = Drawn(time.monotonic(), plain, await asyncio.to_thread(gzip.compress, plain, 3))
             if changes == self._changes:
-                self._drawn = (time.monotonic(), html)
-            return html
+                self._drawn = made
+            return made
+
+    async def _spent_today(self) -> list[Spent] | None:
+        if self._besides.spent is None:
+            return None
+        if self._spent is None or time.monotonic() - self._spent[0] >= LOOK_S:
+            self._spent = (time.monotonic(), await self._besides.spent())
+        return self._spent[1]
 
     def forget(self) -> None:
         """Draw all anew for whoever looks next."""

@@ -137,9 +137,9 @@ class Prober:
         """What people should know of the budgets, and of targets that refuse our probes by our own fault."""
         return [*self._till.notices(), *self._misfits.notices()]
 
-    def spent(self) -> list[Spent]:
+    async def spent(self) -> list[Spent]:
         """What probes have cost today, of each provider."""
-        return self._till.spent()
+        return await self._till.spent()
 
     # The seats
 

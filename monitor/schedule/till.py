@@ -55,11 +55,8 @@ class Till:
         """Book what an answer cost. Each level that is reached is logged once a day."""
         provider, day = plan.target.provider.name, _today()
         purse, paid = self._purses[provider], cost(answer, plan.price)
-        tokens, usd = await self._totals(provider, day, paid)
-        reached = purse.note(day, tokens, usd)
+        await self._book(provider, day, paid)
         self._metrics.spent(plan.name, paid, purse.share(day))
-        if reached is not None:
-            _log.warning("%s", _told(provider, purse, day), extra=BUDGET(provider=provider))
 
     def notices(self) -> list[Notice]:
         """One sentence for each budget that is nearly or fully spent today."""
@@ -71,14 +68,23 @@ class Till:
         }
         return [Notice(_told(name, purse, day), Weight.WARNING) for name, purse in short.items()]
 
-    def spent(self) -> list[Spent]:
-        """What each provider's probes have cost today, as far as it is known here."""
+    async def spent(self) -> list[Spent]:
+        """What each provider's probes have cost today, also of other processes; without the store as known here."""
         day = _today()
-        return [self._spent(name, purse, day) for name, purse in self._purses.items() if name in self._probed]
+        probed = [name for name in self._purses if name in self._probed]
+        for name in probed:
+            await self._book(name, day, Cost())
+        return [self._spent(name, self._purses[name], day) for name in probed]
 
     def _spent(self, name: str, purse: Purse, day: str) -> Spent:
         tokens, usd = purse.totals(day)
         return Spent(provider=name, tokens=tokens, usd=usd if name in self._priced else None, share=purse.share(day))
+
+    async def _book(self, provider: str, day: str, paid: Cost) -> None:
+        purse = self._purses[provider]
+        reached = purse.note(day, *await self._totals(provider, day, paid))
+        if reached is not None:
+            _log.warning("%s", _told(provider, purse, day), extra=BUDGET(provider=provider))
 
     async def _totals(self, provider: str, day: str, paid: Cost) -> tuple[int, float]:
         purse = self._purses[provider]

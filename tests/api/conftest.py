@@ -23,6 +23,10 @@ from tests.boards import kept_fresh
 SPENT = Spent(provider="zai", tokens=1_290_331, usd=0.58, share=0.12)
 
 
+async def spent() -> list[Spent]:
+    return [SPENT]
+
+
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     """What the server's own protocol does is shown on the service's loop too, which reads and writes otherwise."""
     fast = {"uvloop": uvloop.new_event_loop} if item.path.stem.startswith("test_lane") else {}
@@ -73,7 +77,7 @@ async def keeping(switchboard: Switchboard) -> AsyncIterator[asyncio.Task[None]]
 
 @pytest.fixture
 def app(switchboard: Switchboard) -> FastAPI:
-    return create_app(switchboard, access=Access(), besides=Besides(spent=lambda: [SPENT]))
+    return create_app(switchboard, access=Access(), besides=Besides(spent=spent))
 
 
 @pytest.fixture

@@ -249,6 +249,26 @@ async def test_the_page_is_served_with_all_that_protects_it(door: httpx.AsyncCli
     assert '<meta http-equiv="refresh" content="5">' in answer.text
 
 
+async def test_the_page_is_packed_for_whoever_can_unpack_it(door: httpx.AsyncClient) -> None:
+    packed = await door.get("/")
+    plain = await door.get("/", headers={"Accept-Encoding": "identity"})
+
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert plain.text == packed.text
+    assert int(packed.headers["content-length"]) * 4 < len(plain.content)
+
+
+async def test_who_looks_at_the_same_time_sees_the_same_and_a_move_at_once(
+    door: httpx.AsyncClient, switchboard: Switchboard
+) -> None:
+    first, second = [(await door.get("/")).text for _ in range(2)]
+    await switchboard.hold(PRIMARY.name, opened=True, who="anna", why="a try", for_s=60)
+
+    assert first == second
+    assert "by hand, anna: a try" in (await door.get("/")).text
+
+
 async def test_the_page_shows_what_was_reported(door: httpx.AsyncClient) -> None:
     await report(door, [good("a"), failed("b"), failed("c")])
 

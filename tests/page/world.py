@@ -48,6 +48,11 @@ SPENT = [
 ]
 
 
+async def spent() -> list[Spent]:
+    """What probes have cost."""
+    return SPENT
+
+
 @dataclass(frozen=True)
 class World:
     """A door at `url`, its board and its store."""
@@ -126,7 +131,7 @@ async def world(server: Server, *, a_day: bool = False) -> AsyncIterator[World]:
         board = Switchboard(store, ROUTES, {target.name: POLICY for target in TARGETS})
         await board.refresh()
         desk = Desk.over(board)
-        app = create_app(board, access=Access(), desk=desk, besides=Besides(spent=lambda: SPENT))
+        app = create_app(board, access=Access(), desk=desk, besides=Besides(spent=spent))
         listening = bind(Door(port=0))
         async with kept_fresh(board), serving(app, "auto", listening) as url:
             made = World(url, board, store, server, itertools.count())

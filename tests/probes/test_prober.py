@@ -348,7 +348,7 @@ async def test_replicas_share_a_budget_and_a_restart_keeps_it(store: RedisStore)
             await w.until(lambda: w.prober.notices())
         async with world(chosen, store) as again:
             await again.until(lambda: again.prober.notices())
-            (told,) = again.prober.spent()
+            (told,) = await again.prober.spent()
         spent = await store.spend("a", day_of(time.time()), 0, 0.0)
         cost = sum(attempt.prompt_tokens for attempt in simulator.asked("a/m").attempts)
 

@@ -1,6 +1,7 @@
 """Draws a target's last day as a bar of slots, and says what became of each."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from itertools import groupby
 
@@ -12,6 +13,9 @@ from breaker.log import Weight
 _STEP, _WIDE, _HIGH, _FOOT = 10, 8, 40, 6
 # What went wrong is drawn at least so high, however many went well meanwhile.
 _LEAST = 5
+# What the pointer may touch, also where nothing is drawn.
+_HIT = f'<path class="hit" d="M-1 0h{_STEP}v{_HIGH + _FOOT}h-{_STEP}z"/>'
+_OUT = f'<path class="out" d="M-1 {_HIGH + 3}h{_STEP}v3h-{_STEP}z"/>'
 # So many of those that something happened in are told in words, the newest.
 _TOLD = 8
 
@@ -87,27 +91,26 @@ def _sum(run: Sequence[Slot]) -> Slot:
 
 
 def _column(slot: Slot, x: int) -> str:
-    return f'<g class="slot"><title>{escape(says(slot))}</title>{_hit(x)}{_stack(slot, x)}{_out(slot, x)}</g>'
+    return f'<g class="slot" transform="translate({x})">{_drawn(slot)}</g>'
 
 
-def _hit(x: int) -> str:
-    """What the pointer may touch, also where nothing is drawn."""
-    return f'<path class="hit" d="M{x - 1} 0h{_STEP}v{_HIGH + _FOOT}h-{_STEP}z"/>'
+@lru_cache(maxsize=16_384)
+def _drawn(slot: Slot) -> str:
+    """A slot's words and shapes, remembered: all but the newest stay as they are, and are drawn again and again."""
+    return f"<title>{escape(says(slot))}</title>{_HIT}{_stack(slot)}{_OUT if slot.out else ''}"
 
 
-def _stack(slot: Slot, x: int) -> str:
-    telling = slot.good + slot.bad
-    if not telling:
-        kind = "unsaid" if slot.answers else "none"
-        return _box(kind, x, _HIGH - (6 if slot.answers else 3), 6 if slot.answers else 3)
-    tops = [("failed", _height(slot, _HARD)), ("slow", _height(slot, _SLOW))]
+def _stack(slot: Slot) -> str:
+    if not slot.good + slot.bad:
+        kind, high = ("unsaid", 6) if slot.answers else ("none", 3)
+        return _box(kind, _HIGH - high, high)
     drawn, top = "", 0
-    for kind, high in tops:
+    for kind, high in (("failed", _height(slot, _HARD)), ("slow", _height(slot, _SLOW))):
         if high:
-            drawn += _box(kind, x, top, high)
+            drawn += _box(kind, top, high)
             top += high + 1
     left = _HIGH - top
-    return drawn + (_box("good", x, top, left) if slot.good and left > 0 else "")
+    return drawn + (_box("good", top, left) if slot.good and left > 0 else "")
 
 
 def _height(slot: Slot, places: Sequence[int]) -> int:
@@ -121,9 +124,5 @@ def _share(counts: Sequence[int], places: Sequence[int]) -> float:
     return sum(counts[place] for place in places) / telling if telling else 0.0
 
 
-def _box(kind: str, x: int, y: int, high: int) -> str:
-    return f'<path class="{kind}" d="M{x} {y}h{_WIDE}v{high}h-{_WIDE}z"/>'
-
-
-def _out(slot: Slot, x: int) -> str:
-    return f'<path class="out" d="M{x - 1} {_HIGH + 3}h{_STEP}v3h-{_STEP}z"/>' if slot.out else ""
+def _box(kind: str, y: int, high: int) -> str:
+    return f'<path class="{kind}" d="M0 {y}h{_WIDE}v{high}h-{_WIDE}z"/>'

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
 from breaker.api import page, shapes, shaping
@@ -19,9 +19,13 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
     paths = APIRouter(tags=["people"])
 
     @paths.get("/", name="page", response_class=HTMLResponse)
-    async def page_() -> Response:
+    async def page_(request: Request) -> Response:
         """One page that shows how things stand."""
-        return HTMLResponse(await looking.page(), headers=page.HEADERS)
+        drawn = await looking.page()
+        headers = {**page.HEADERS, "Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return HTMLResponse(drawn.packed, headers={**headers, "Content-Encoding": "gzip"})
+        return HTMLResponse(drawn.plain, headers=headers)
 
     @paths.get("/targets", response_model=shapes.TargetsShape)
     async def targets(target: Annotated[str | None, Query()] = None) -> Response:
