@@ -12,6 +12,7 @@ from breaker.api.headline import Known
 from breaker.api.notices import Aside, Notice, Spent
 from breaker.api.page import View
 from breaker.api.recent import Recent
+from breaker.api.tasks import Tasks
 from breaker.switchboard import LOOK_S, Switchboard
 
 
@@ -44,6 +45,7 @@ class Looking:
         self._besides = besides
         self._metrics = metrics
         self._recent = Recent(switchboard)
+        self._tasks = Tasks(switchboard)
         self._drawing = asyncio.Lock()
         self._drawn: Drawn | None = None
         self._changes = 0
@@ -60,7 +62,7 @@ class Looking:
         board = self._switchboard
         await board.look_again()
         await board.look_back()
-        moves, asides = await self._recent.moves(), await self._besides.asides()
+        moves, asides = await self._recent.moves(), [*await self._tasks.asides(), *await self._besides.asides()]
         standings = board.standings()  # last, since there may be other targets after each wait
         return View(
             moves=moves,
