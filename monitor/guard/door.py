@@ -12,8 +12,8 @@ from breaker.attempt import read_request
 from breaker.attempt.told import error_body
 from breaker.client import AsyncFirstbyte, Decision
 from breaker.client.transport import AnswerError, AsyncTransport, Limits
-from breaker.client.transport.guide import place_of
-from breaker.client.transport.sending import is_sendable, side_request
+from breaker.client.transport.guide import fit, place_of
+from breaker.client.transport.sending import side_request
 from breaker.errors import DoorError, DoorRefusedError
 from breaker.logged import STREAM_BROKEN
 from monitor.guard.address import read_address
@@ -89,7 +89,7 @@ class LocalDoor:
         if asked is None:
             work = self._shown(self._inner, side_request(request, place_of(decision), behind, body), send)
         else:
-            _check(decision, asked.wire)
+            self._check(route, decision, asked.wire)
             work = self._shown(self._transport(route), request, send)
         await _unless_gone(work, receive)
 
@@ -100,6 +100,15 @@ class LocalDoor:
             raise RefusedError(404 if error.status == 404 else 503, "no_route", str(error)) from None
         except DoorError as error:
             raise RefusedError(503, "no_service", str(error)) from None
+
+    def _check(self, route: str | None, decision: Decision, wire: str) -> None:
+        if fit(self._guide, route, decision, wire) is not None:
+            return
+        if decision.wire != wire:
+            raise RefusedError(
+                400, "other_wire", f"{decision.target} speaks {decision.wire}, not {wire}: ask it in that"
+            )
+        raise RefusedError(502, "no_place", f"{decision.target} can't be asked: look at its base URL and its key")
 
     def _transport(self, route: str | None) -> AsyncTransport:
         if route not in self._transports:
@@ -150,13 +159,6 @@ async def _unless_gone(work: Coroutine[Any, Any, None], receive: Receive) -> Non
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _check(decision: Decision, wire: str) -> None:
-    if decision.wire != wire:
-        raise RefusedError(400, "other_wire", f"{decision.target} speaks {decision.wire}, not {wire}: ask it in that")
-    if not is_sendable(place_of(decision)):
-        raise RefusedError(502, "no_place", f"{decision.target} can't be asked: look at its base URL and its key")
 
 
 def _request(scope: Scope, behind: str, content: bytes | AsyncIterator[bytes]) -> httpx.Request:

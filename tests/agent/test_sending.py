@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -223,10 +224,36 @@ async def test_an_upload_passes_untouched() -> None:
 async def test_a_request_in_another_wire_goes_where_it_was_addressed_to(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     async with echo() as made, client_of(httpx, world_of(made, wire=MESSAGES)) as client:
-        await client.post(f"http://127.0.0.1:{made.port}/own/chat/completions", json={"model": "mine"})
+        for _ in range(2):
+            await client.post(f"http://127.0.0.1:{made.port}/own/chat/completions", json={"model": "mine"})
 
-    assert json.loads(made.bodies[0])["model"] == "mine"
-    assert "can't be asked in the wire openai-chat" in caplog.text
+    assert [json.loads(body)["model"] for body in made.bodies] == ["mine", "mine"]
+    assert caplog.text.count("can be asked in the wire openai-chat") == 1
+
+
+class Mixed(World):
+    """Its route has a first target that speaks another wire."""
+
+    def route(self, name: str | None = None) -> Any:
+        return replace(super().route(name), target="other/m", provider="other", wire=MESSAGES)
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+async def test_where_the_first_target_speaks_another_wire_the_best_that_speaks_it_is_asked(awaits: bool) -> None:
+    def block() -> Any:
+        transport = Transport(httpx.HTTPTransport(verify=False), guide=Mixed(made), limits=PATIENT)
+        with httpx.Client(transport=transport) as client:
+            return client.post(f"{PLACE}/chat/completions", json={"model": "mine"})
+
+    async with echo() as made:
+        if awaits:
+            async with client_of(httpx, Mixed(made)) as client:
+                response = await client.post(f"{PLACE}/chat/completions", json={"model": "mine"})
+        else:
+            response = await asyncio.to_thread(block)
+
+    assert response.headers["x-firstbyte-target"] == "a/maker/model-1"
+    assert json.loads(made.bodies[0])["model"] == "maker/model-1"
 
 
 async def test_where_nothing_is_known_of_a_route_an_answer_is_watched_all_the_same() -> None:

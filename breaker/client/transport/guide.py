@@ -15,6 +15,8 @@ _log = logging.getLogger(__name__)
 
 # The role of a target that is none of any route's: where the caller's own request was addressed to.
 ADDRESSED = "addressed"
+# Whoever guides may be anybody: it isn't asked for another target for ever.
+_MOST_LOOKS = 64
 
 
 class Guide(Protocol):
@@ -82,22 +84,35 @@ def limits_of(decision: Decision) -> Limits:
         return Limits()
 
 
-def others(guide: Guide, route: str | None, wire: str, most: int) -> Callable[[Collection[str]], Place | None]:
-    """What gives the best other target of a route that can be asked in this wire; `most` is how many it looks at."""
+def fit(guide: Guide, route: str | None, decision: Decision, wire: str) -> Decision | None:
+    """The decision for a request in a wire: the same, or that for another target of its route; None for none."""
+    return decision if _can_be_asked(decision, wire) else _other(guide, route, wire, {decision.target})
+
+
+def others(guide: Guide, route: str | None, wire: str) -> Callable[[Collection[str]], Place | None]:
+    """What gives the best other target of a route that can be asked in a wire."""
 
     def besides(tried: Collection[str]) -> Place | None:
-        out = set(tried)
-        for _ in range(most):
-            decision = _quietly(guide, out, route)
-            if decision is None or decision.target in out:
-                return None
-            place = place_of(decision)
-            if place.wire == wire and is_sendable(place):
-                return place
-            out.add(decision.target)
-        return None
+        decision = _other(guide, route, wire, tried)
+        return None if decision is None else place_of(decision)
 
     return besides
+
+
+def _other(guide: Guide, route: str | None, wire: str, tried: Collection[str]) -> Decision | None:
+    out = set(tried)
+    for _ in range(_MOST_LOOKS):
+        decision = _quietly(guide, out, route)
+        if decision is None or decision.target in out:
+            return None
+        if _can_be_asked(decision, wire):
+            return decision
+        out.add(decision.target)
+    return None
+
+
+def _can_be_asked(decision: Decision, wire: str) -> bool:
+    return decision.wire == wire and is_sendable(place_of(decision))
 
 
 def _quietly(guide: Guide, tried: Collection[str], route: str | None) -> Decision | None:

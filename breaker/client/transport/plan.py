@@ -5,18 +5,18 @@ import os
 import random
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from breaker.attempt import Act, Asked, Attempt, Limits, Showing, Stand, Step, headers_of, refusal
+from breaker.attempt import Act, Asked, Attempt, Limits, Place, Showing, Stand, Step, headers_of, refusal
 from breaker.attempt.pace import Pace
 from breaker.attempt.told import NO_RETRY
 from breaker.client.run.current import current
 from breaker.client.said import Decision
 from breaker.client.transport.family import Family
 from breaker.client.transport.guide import Guide, limits_of, others, place_of
-from breaker.client.transport.sending import is_sendable, request_to
+from breaker.client.transport.sending import request_to
 from breaker.errors import AnswerError
 from breaker.verdict import Verdict
 
@@ -101,7 +101,7 @@ class Plan:
         self.step = Step(
             asked,
             place_of(decision),
-            others(wishes.guide, wishes.route, asked.wire, 0 if asked.bound else limits.attempts),
+            _nobody if asked.bound else others(wishes.guide, wishes.route, asked.wire),
             limits,
             began=time.monotonic(),
             new_id=lambda: os.urandom(16).hex(),
@@ -121,11 +121,6 @@ class Plan:
     def next(self, now: float) -> Act:
         """What to do now."""
         return self.step.next(now)
-
-    @staticmethod
-    def fits(asked: Asked, decision: Decision) -> bool:
-        """Whether a decision's target can be asked what the caller asks: only one of the same wire can."""
-        return decision.wire == asked.wire and is_sendable(place_of(decision))
 
     def request(self, attempt: Attempt) -> Any:
         """The request of an attempt."""
@@ -168,3 +163,8 @@ class Plan:
         verdict = attempt.verdict.value
         self.wishes.restart(Restart(verdict=verdict, target=attempt.place.target, shown_chars=attempt.shown_chars))
         return True
+
+
+def _nobody(tried: Collection[str]) -> Place | None:
+    """The other target of a request that only one can answer."""
+    return None

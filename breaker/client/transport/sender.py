@@ -12,7 +12,7 @@ from breaker.client.firstbyte import AsyncFirstbyte, Firstbyte
 from breaker.client.said import Decision
 from breaker.client.transport.blocking import BlockingStep
 from breaker.client.transport.family import Family, family_of
-from breaker.client.transport.guide import Guide, addressed
+from breaker.client.transport.guide import Guide, addressed, fit
 from breaker.client.transport.outgoing import Outgoing
 from breaker.client.transport.plan import Plan, Shared, Wishes
 from breaker.client.transport.rooms import AsyncRooms, Rooms
@@ -30,6 +30,7 @@ class _Common:
             raise ValueError(f"hedge_percentile is {percentile!r}; it must lie between 0 and 100")
         self._inner = inner
         self._checked: Family | None = None
+        self._warned: set[str] = set()
         self._wishes = Wishes(guide=guide, **wishes)
         self._shared = Shared(rooms)
         if isinstance(guide, Client):
@@ -44,17 +45,19 @@ class _Common:
 
     def _plan(self, request: Any, family: Family, asked: Asked, decision: Decision | None) -> Plan:
         """The plan of a step; without a decision that can be asked it begins where the request was addressed to."""
-        if decision is not None and not Plan.fits(asked, decision):
-            _log.warning(
-                "%s can't be asked in the wire %s, so the request goes where it was addressed to",
-                decision.target,
-                asked.wire,
-            )
-            decision = None
-        if decision is None:
+        fitting = None if decision is None else fit(self._wishes.guide, self._wishes.route, decision, asked.wire)
+        if decision is not None and fitting is None:
+            self._warn(f"no target of the route {decision.route} can be asked in the wire {asked.wire}")
+        if fitting is None:
             url = request.url
-            decision = addressed(url.scheme, url.netloc.decode("ascii"), url.raw_path.decode("ascii"), asked)
-        return Plan(request, family, asked, decision, self._wishes, self._shared)
+            fitting = addressed(url.scheme, url.netloc.decode("ascii"), url.raw_path.decode("ascii"), asked)
+        return Plan(request, family, asked, fitting, self._wishes, self._shared)
+
+    def _warn(self, what: str) -> None:
+        """Say once why requests go where they were addressed to."""
+        if what not in self._warned:
+            self._warned.add(what)
+            _log.warning("%s, so such requests go where they were addressed to (said once)", what)
 
 
 def _check(inner: Any, family: Family) -> None:
@@ -94,7 +97,7 @@ class Sender(_Common):
         try:
             decision = self._wishes.guide.route(self._wishes.route)
         except Exception as error:  # noqa: BLE001 # no step fails because of us
-            _log.warning("the guide knows no target: %s", type(error).__name__)
+            self._warn(f"the guide knows no target ({type(error).__name__})")
             return None
         if isinstance(decision, Decision):
             return decision
@@ -137,7 +140,7 @@ class AsyncSender(_Common):
             decision = self._wishes.guide.route(self._wishes.route)
             return await decision if inspect.isawaitable(decision) else decision
         except Exception as error:  # noqa: BLE001 # no step fails because of us
-            _log.warning("the guide knows no target: %s", type(error).__name__)
+            self._warn(f"the guide knows no target ({type(error).__name__})")
             return None
 
     def _inner_of(self, family: Family) -> Any:
