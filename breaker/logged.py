@@ -21,6 +21,8 @@ KEYS = {
     "routes": "how many routes there are",
     "place": "where the store is, without user and password",
     "url": "where this process listens",
+    "receiver": "the receiver's name",
+    "form": "the receiver's form",
     "version": "this process's version",
 }
 
@@ -81,6 +83,11 @@ BUDGET = Event("budget", "a provider's budget of the day is nearly or fully spen
 NETWORK_DOWN = Event("network_down", "our own network seems to be down; no circuit moves by itself")
 NETWORK_BACK = Event("network_back", "our own network is back", ("seconds",))
 CONTROL_SILENT = Event("control_silent", "no control address answers")
+# Notifications
+NOTICE_FAILED = Event(
+    "notification_failed", "a receiver took no message; it is tried again", ("receiver", "form", "cause")
+)
+NOTICE_DROPPED = Event("notification_dropped", "a message is given up", ("receiver", "form", "cause"))
 # Whatever has no event of its own: other packages' lines.
 MESSAGE = Event("message", "a line of another package")
 

@@ -64,6 +64,26 @@ _REPLICAS = Row(
             YES_NO,
             width=12,
         ),
+        stat(
+            "Messages sent, 24 h",
+            "Messages that receivers of notifications took.",
+            "sum(increase(firstbyte_notifications_total[1d]))",
+            "short",
+        ),
+        stat(
+            "Messages waiting",
+            "Messages that wait for their receivers: of a replica that doesn't see all, the largest counts.",
+            "max(sum by (instance) (firstbyte_notifications_pending))",
+            "short",
+            steps=((None, GREEN), (1, ORANGE)),
+        ),
+        stat(
+            "Messages given up, 24 h",
+            "Messages that nobody will get: refused for good, too old, or too many.",
+            "sum(increase(firstbyte_notifications_dropped_total[1d]))",
+            "short",
+            steps=((None, GREEN), (1, RED)),
+        ),
         timeline(
             "Configuration",
             "Whether the file was good when each replica last read it; where it wasn't, the one before goes on.",

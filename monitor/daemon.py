@@ -22,6 +22,7 @@ from monitor.connectivity import Connectivity
 from monitor.doorway import Doorway, small_door
 from monitor.metrics import Metrics
 from monitor.metrics.calls import Timed
+from monitor.notify import Notifier
 from monitor.reloading import Reloading, Renew
 from monitor.schedule import Prober
 from monitor.settings import Settings
@@ -124,15 +125,22 @@ async def service(
         elif listening is not None:
             small = small_door(board, settings, listening, metrics=metrics.asgi(), notices=notices)
             url = await stack.enter_async_context(small)
+        notifier = Notifier(board, store, metrics.notices, settings.receivers)
+        stack.push_async_callback(notifier.stop)
         if reloading is not None:
-            reloading.renew = _renewal(metrics, board, prober, network, doorway)
+            reloading.renew = _renewal(metrics, board, prober, network, notifier, doorway)
             metrics.watch_configuration(reloading)
             stack.enter_context(_tasks(reloading.watch))
         yield Service(board=board, url=url)
 
 
 def _renewal(
-    metrics: Metrics, board: Switchboard, prober: Prober, network: Connectivity, doorway: Doorway | None
+    metrics: Metrics,
+    board: Switchboard,
+    prober: Prober,
+    network: Connectivity,
+    notifier: Notifier,
+    doorway: Doorway | None,
 ) -> Renew:
     """What takes over another configuration: all that takes time first, then everything at once."""
 
@@ -143,6 +151,7 @@ def _renewal(
         board.renew(settings.routes, {plan.name: plan.policy for plan in settings.targets}, circuits)
         network.renew(settings)
         prober.renew(settings, keys)
+        notifier.renew(settings.receivers)
         if renew_door is not None:
             renew_door()
         logs.start(settings.logs)

@@ -129,6 +129,33 @@ class TargetPlan:
         return self.target.name
 
 
+class Form(StrEnum):
+    """How a receiver of notifications wants them."""
+
+    JSON = "json"
+    SLACK = "slack"
+    TEAMS = "teams"
+    DISCORD = "discord"
+    NTFY = "ntfy"
+
+
+class Told(StrEnum):
+    """What a receiver may be told of."""
+
+    MOVES = "moves"
+    NO_TARGET = "no_target"  # a route has no target left that agents may be sent to
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receiver:
+    """Whom to tell; `url` is as good as a password."""
+
+    name: str
+    form: Form
+    url: str = field(repr=False)
+    events: tuple[Told, ...] = tuple(Told)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """All of a configuration.
@@ -146,6 +173,7 @@ class Settings:
     phrases: tuple[Phrase, ...] = PHRASES
     control: tuple[Address, ...] = ()
     logs: Logs = Logs()
+    receivers: tuple[Receiver, ...] = ()
     audit: AuditPlan = AuditPlan()
     source: Path | None = None
 

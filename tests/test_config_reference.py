@@ -15,6 +15,7 @@ from monitor.config.shapes import Section
 from monitor.settings import Budget, Price, ProbeShape
 
 _PAGE = Path(__file__).parent.parent / reference.PAGE
+WEBHOOKS = dict.fromkeys(("SLACK_WEBHOOK_URL", "NTFY_TOPIC_URL"), "https://hooks.example/secret")
 _EXAMPLES = re.findall(r"```yaml\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
@@ -53,7 +54,7 @@ def test_page_explains_every_number_with_its_default(section: Section) -> None:
 def test_example_of_the_page_has_no_fault(tmp_path: Path, text: str) -> None:
     path = tmp_path / "firstbyte.yaml"
     path.write_text(text, encoding="utf-8")
-    assert load(path, dict.fromkeys(("ZAI_API_KEY", "OPENROUTER_API_KEY", "STORE_PASSWORD"), "key")).targets
+    assert load(path, dict.fromkeys(("ZAI_API_KEY", "OPENROUTER_API_KEY", "STORE_PASSWORD"), "key") | WEBHOOKS).targets
 
 
 def test_the_page_explains_every_ability() -> None:

@@ -23,7 +23,7 @@ from breaker.store.damage import keys_of, named
 from breaker.store.hearing import heard
 from breaker.store.keeping import Keeping
 from breaker.store.runs import RedisRuns
-from breaker.store.script import APPLY, CLAIM, PAST, RECORD, SPEND, TAKE, UNCLAIM
+from breaker.store.script import APPLY, CLAIM, FILE, PAST, RECORD, SPEND, TAKE, UNCLAIM
 from breaker.store.servers import CLOCK, Servers
 from breaker.store.together import Together
 from breaker.usual import Usual
@@ -206,6 +206,24 @@ class RedisStore:
         key = f"firstbyte:{{spend:{provider}}}:{day}"
         all_tokens, all_usd = await self._ask(SPEND.call([key], (tokens, repr(usd), _SPEND_KEPT_S)))
         return int(all_tokens), float(all_usd)
+
+    async def file(self, box: str, name: str, message: str, most: int, known_s: int) -> bool | None:
+        """Put a message into a box, to be sent once; False if it was there before, None if too many wait already.
+
+        A box's name has no slash in it, so that it is no target's.
+        """
+        keys = [f"firstbyte:{{{box}}}:pending", f"firstbyte:{{{box}}}:seen:{name}"]
+        filed = await self._ask(FILE.call(keys, (name, message, most, known_s)))
+        return None if filed < 0 else bool(filed)
+
+    async def pending(self, box: str) -> dict[str, str]:
+        """The messages in a box by their names, in no order."""
+        flat = await self._ask(command("HGETALL", f"firstbyte:{{{box}}}:pending"))
+        return flat if isinstance(flat, dict) else dict(zip(flat[::2], flat[1::2], strict=True))
+
+    async def take_out(self, box: str, name: str) -> None:
+        """Take a message out of its box."""
+        await self._ask(command("HDEL", f"firstbyte:{{{box}}}:pending", name))
 
     async def ping(self) -> None:
         """Raise StoreGoneError if the server doesn't answer within the limit."""

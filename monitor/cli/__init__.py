@@ -118,6 +118,7 @@ def _add_local(add: Add) -> None:
     )
     probe.add_argument("target", nargs="?", metavar="TARGET", help="provider/model (default: all)")
     _json(_config(probe))
+    _config(add("notify", "Send each receiver of notifications a message to try it out.", _in("local", "notify")))
     judge = add("judge", "Say what recorded exchanges with providers were, one a line.", _in("judging", "judge"))
     judge.add_argument("file", metavar="FILE", help="JSON Lines, or - for the standard input")
     judge.add_argument("--check", action="store_true", help="compare with what the lines expect, and show the misses")

@@ -55,6 +55,16 @@ def probe(args: argparse.Namespace) -> int:
     return until_signal(asking, stopped=INTERRUPTED)  # a target that wasn't judged isn't good
 
 
+def notify(args: argparse.Namespace) -> int:
+    """Send each receiver a message to try it out."""
+    from monitor.cli.notifying import try_out
+
+    settings = loaded(needed(args))
+    if not settings.receivers:
+        raise UsageError(f"{settings.source} names nobody to tell; see `notify:` in docs/configuration.md")
+    return until_signal(try_out(settings.receivers), stopped=INTERRUPTED)
+
+
 def simulate(args: argparse.Namespace) -> int:
     """Run simulated providers until a signal ends it; their ports follow the control interface's where one is given."""
     from monitor.simulator import read_target

@@ -22,6 +22,10 @@ class Reckoning:
             "store": self._store(),
             "routes": {route.name: [target.name for target in route.targets] for route in self.settings.routes},
             "targets": [_as_json(estimate(plan)) | _abilities(plan.target) for plan in self.settings.targets],
+            "notify": {
+                receiver.name: {"form": receiver.form.value, "events": [event.value for event in receiver.events]}
+                for receiver in self.settings.receivers
+            },
             "providers": [_as_json(each) for each in estimates(self.settings.targets)],
         }
 
@@ -38,6 +42,10 @@ class Reckoning:
             lines.append(f"  {route.name}: {first}{after}{at_once}")
         lines += [f"  {plan.name} takes {told}" for plan in targets if (told := _takes(plan.target))]
         lines.append(f"Store: {self._store() or f'a server of its own, with its data in {self.settings.data}'}")
+        lines += [
+            f"Notifications: {receiver.name} ({receiver.form}) is told of {', '.join(receiver.events)}"
+            for receiver in self.settings.receivers
+        ]
         lines.append("Probes of a day, at most:")
         lines += [f"  {_told(estimate(plan))}" for plan in targets]
         lines += [

@@ -30,6 +30,18 @@ def base_url(text: str) -> str | Unfit:
     return _web_flaw(text, parts) or text.rstrip("/")
 
 
+def webhook(url: str) -> str | Unfit:
+    """A webhook's address; what is wrong with one shows nothing of it, since it is as good as a password."""
+    parts = split(url)
+    if isinstance(parts, Unfit) or parts.scheme not in {"http", "https"} or not parts.hostname:
+        return Unfit("holds no web address (value not shown)", "export it whole, as the receiver shows it: https://…")
+    if not _askable(url, parts.hostname):
+        return Unfit("holds an address with a host that can't be (value not shown)", "copy it from the receiver anew")
+    if parts.username is not None:
+        return Unfit("holds an address with a name or a password in it (not shown)", "use one without")
+    return url
+
+
 def _web_flaw(text: str, parts: SplitResult) -> Unfit | None:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         return Unfit(f"is {safe(parts)}, not a web address", "write it whole: https://api.example.com/v1")

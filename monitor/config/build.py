@@ -6,7 +6,7 @@ from pathlib import Path
 
 from breaker.policy import Policy
 from breaker.target import Ability, Provider, Target
-from monitor.config.addresses import is_loopback
+from monitor.config.addresses import is_loopback, webhook
 from monitor.config.check import Branch, Leaf
 from monitor.config.environment import Overrides
 from monitor.config.faults import Faults, Unfit
@@ -20,13 +20,16 @@ from monitor.settings import (
     AuditPlan,
     Budget,
     Door,
+    Form,
     LogForm,
     LogLevel,
     Logs,
     Price,
     ProbeShape,
+    Receiver,
     Settings,
     TargetPlan,
+    Told,
 )
 
 
@@ -52,6 +55,7 @@ def build(root: Branch, ground: Ground, *, data: Path, source: Path) -> Settings
         phrases=phrases,
         control=_control(root),
         logs=_logs(root.branch("log"), ground),
+        receivers=tuple(_receivers(root, ground)),
         audit=_audit(root.branch("audit")),
         source=source,
     )
@@ -109,6 +113,19 @@ def _logs(section: Branch, ground: Ground) -> Logs:
 def _audit(section: Branch) -> AuditPlan:
     share = section.leaf("share")
     return AuditPlan(to=_text(section, "to"), share=float(share.value) if share else AuditPlan().share)
+
+
+def _receivers(root: Branch, ground: Ground) -> Iterator[Receiver]:
+    for name, section in root.branch("notify").branches():
+        form, named, events = section.leaf("form"), section.leaf("url_env"), section.row("events")
+        url = _secret(named, ground)
+        if form is None or named is None or url is None:
+            continue
+        if isinstance(flaw := webhook(url), Unfit):
+            ground.faults.add(named.place, f"the environment variable {named.value} {flaw.wrong}", flaw.hint)
+            continue
+        told = tuple(Told) if events is None else tuple(Told(leaf.value) for leaf in events.leaves)
+        yield Receiver(name=name, form=Form(form.value), url=url, events=tuple(dict.fromkeys(told)))
 
 
 def _store_url(root: Branch, ground: Ground) -> str | None:

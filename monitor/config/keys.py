@@ -14,7 +14,7 @@ from monitor.config.phrases import MAX_TAIL, TAIL, phrase
 from monitor.config.shapes import Either, Key, Listing, Named, Section
 from monitor.config.stores import open_store_url, server, service, store_url, user
 from monitor.config.variables import variable
-from monitor.settings import AuditPlan, Door, LogForm, LogLevel, Logs, ProbeShape
+from monitor.settings import AuditPlan, Door, Form, LogForm, LogLevel, Logs, ProbeShape, Told
 
 
 def _target(name: str) -> str | Unfit:
@@ -199,6 +199,25 @@ AUDIT = Section(
     ),
 )
 
+NOTIFY = Section(
+    name="notify",
+    keys=(
+        Key(
+            name="form",
+            holds=one_of("a form", tuple(Form)),
+            line=f"how it wants a message: {', '.join(f'`{form}`' for form in Form)}",
+            required=True,
+        ),
+        Key(name="url_env", holds=VARIABLE, line="the variable that holds the webhook's address", required=True),
+        Key(
+            name="events",
+            holds=Listing(holds=one_of("an event", tuple(Told))),
+            line="`moves` of circuits, and `no_target`: a route has none left that agents may be sent to",
+            default="both",
+        ),
+    ),
+)
+
 _OWN_POLICY = "numbers that differ here; the nearest wins"
 
 _ABILITIES = ", ".join(f"`{ability}`" for ability in Ability)
@@ -333,6 +352,12 @@ ROOT = Section(
         Key(name="door", holds=DOOR, line="where the service listens and who may tell it something"),
         Key(name="log", holds=LOG, line="how the service's log is written"),
         Key(name="audit", holds=AUDIT, line="where is written what became of agents' tasks"),
+        Key(
+            name="notify",
+            holds=Named(name="receiver", pattern=PROVIDER_NAME, holds=NOTIFY),
+            line="webhooks that are told of moves, under names that you choose",
+            default="nobody is told",
+        ),
         Key(name="policy", holds=POLICY, line="when circuits open and close"),
         Key(name="probe", holds=PROBE, line="what probes ask"),
         Key(

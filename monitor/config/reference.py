@@ -11,6 +11,7 @@ from monitor.config.keys import (
     ENVIRONMENT,
     LOG,
     MODEL,
+    NOTIFY,
     PHRASE,
     POLICY,
     PRICE,
@@ -23,7 +24,23 @@ from monitor.config.keys import (
 from monitor.config.kinds import Kind
 from monitor.config.shapes import Either, Key, Listing, Named, Section
 
-_SECTIONS = (ROOT, STORE, DOOR, LOG, AUDIT, PROVIDER, MODEL, PRICE, BUDGET, ROUTE, POLICY, PROBE, PHRASE, ENVIRONMENT)
+_SECTIONS = (
+    ROOT,
+    STORE,
+    DOOR,
+    LOG,
+    NOTIFY,
+    AUDIT,
+    PROVIDER,
+    MODEL,
+    PRICE,
+    BUDGET,
+    ROUTE,
+    POLICY,
+    PROBE,
+    PHRASE,
+    ENVIRONMENT,
+)
 _PLACE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAGE = Path("docs/configuration.md")
 

@@ -25,6 +25,7 @@ from monitor.metrics.live import Live
 from monitor.metrics.runs import RunMetrics
 from monitor.metrics.scrape import Scrape
 from monitor.metrics.target import Collectors, TargetMetrics
+from monitor.notify.counts import Sent
 from monitor.phases import Phase
 from monitor.reloading import Reloading
 from monitor.settings import Budget, Settings
@@ -110,6 +111,11 @@ class Metrics:
     def watch_configuration(self, reloading: Reloading) -> None:
         """Show whether the configuration in use is the one in the file."""
         self._live.reloading = reloading
+
+    @property
+    def notices(self) -> Sent:
+        """Where whoever sends notifications counts them."""
+        return self._live.notices
 
     def asgi(self) -> ASGIApp:
         """What answers a scrape, in the text format or in OpenMetrics, whichever is asked for."""

@@ -13,9 +13,14 @@ from breaker.switchboard import MAX_WAITING, Queue, Standing, Switchboard
 from monitor.lag import LoopLag
 from monitor.logs.flood import LEVELS, LINES, Lines
 from monitor.metrics import names
+from monitor.notify.counts import Sent
 from monitor.reloading import Reloading
+from monitor.settings import Form
 
 Family = GaugeMetricFamily | CounterMetricFamily
+
+
+_NOTICES = (names.NOTICES, names.NOTICE_FAILURES, names.NOTICES_DROPPED)
 
 
 class Live(Collector):
@@ -26,6 +31,7 @@ class Live(Collector):
         self.lag: LoopLag | None = None
         self.given: Given | None = None
         self.reloading: Reloading | None = None
+        self.notices = Sent()
 
     def describe(self) -> Iterable[Family]:
         """The families without samples, for the registry."""
@@ -44,8 +50,16 @@ class Live(Collector):
             names.LOOP_LAG,
             names.RELOAD_GOOD,
             names.RELOAD_AT,
+            names.NOTICES_PENDING,
         )
-        counters = (names.ROUTE_REQUESTS, names.ROUTE_STALE, names.DROPPED, names.LOG_LINES, names.LOG_HELD_BACK)
+        counters = (
+            names.ROUTE_REQUESTS,
+            names.ROUTE_STALE,
+            names.DROPPED,
+            names.LOG_LINES,
+            names.LOG_HELD_BACK,
+            *_NOTICES,
+        )
         return [*(one.gauge_family() for one in gauges), *(one.counter_family() for one in counters)]
 
     def collect(self) -> Iterable[Family]:
@@ -60,6 +74,7 @@ class Live(Collector):
             yield family
         if self.given is not None:
             yield from _given(self.given)
+        yield from _notices(self.notices)
         if self.reloading is not None:
             yield from _reloading(self.reloading)
         yield from _lines(LINES)
@@ -82,6 +97,18 @@ def _routes_at_once(board: Switchboard) -> Sequence[Family]:
         return list(_routes(board))
     except UnknownNameError:
         return list(_routes(board))
+
+
+def _notices(sent: Sent) -> Iterable[Family]:
+    for name, by_form in zip(_NOTICES, (sent.sent, sent.failed, sent.dropped), strict=True):
+        counted = name.counter_family()
+        for form in Form:
+            counted.add_metric([form.value], by_form[form])
+        yield counted
+    pending = names.NOTICES_PENDING.gauge_family()
+    for form in Form:
+        pending.add_metric([form.value], sent.waiting(form))
+    yield pending
 
 
 def _reloading(reloading: Reloading) -> Iterable[Family]:

@@ -191,6 +191,16 @@ RELOAD_GOOD = _gauge(
 RELOAD_AT = _gauge(
     "config_last_reload_success_timestamp_seconds", "When the configuration in use was read; a start counts too."
 )
+NOTICES = _counter("notifications_total", "Messages that a receiver took, by its form.", "form")
+NOTICE_FAILURES = _counter(
+    "notification_failures_total", "Tries at which a receiver took no message, by its form.", "form"
+)
+NOTICES_DROPPED = _counter(
+    "notifications_dropped_total", "Messages that were given up: refused for good, too old, or too many.", "form"
+)
+NOTICES_PENDING = _gauge(
+    "notifications_pending", "Messages that wait to be sent, by the form of their receiver.", "form"
+)
 LOG_LINES = _counter("log_lines_total", "Lines of the log, those that were held back too, by level.", "level")
 LOG_HELD_BACK = _counter("log_lines_held_back_total", "Lines of the log that were held back since too many were alike.")
 TARGET_INFO = _gauge("target_info", "Always 1.", *_TARGET, "wire")

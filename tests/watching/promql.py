@@ -10,6 +10,7 @@ from breaker.verdict import Verdict
 from monitor.logs.flood import LEVELS
 from monitor.metrics import Skip, names
 from monitor.phases import Phase
+from monitor.settings import Form
 
 _SELECTOR = re.compile(
     r"(?<![\w:])((?:provider_model:)?firstbyte_[\w:]+|up|scrape_samples_scraped|process_\w+|python_\w+)(?![\w:(])(\{[^}]*\})?"
@@ -26,6 +27,7 @@ CLOSED: dict[str, set[str]] = {
     "role": {*Role},
     "phase": {*Phase},
     "level": {*LEVELS},
+    "form": {*Form},
     "token_type": {"prompt", "completion"},
     "le": {f"{bound:.1f}" for bound in names.ANSWER_S},
 }

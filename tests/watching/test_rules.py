@@ -65,6 +65,7 @@ def test_a_rule_asks_for_nothing_that_is_not_there(rule: dict[str, Any]) -> None
         "model",
         "route",
         "instance",
+        "form",
     }
 
 

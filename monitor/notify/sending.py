@@ -1,0 +1,60 @@
+"""Posts one message to one receiver. Nothing that goes wrong shows the receiver's address."""
+
+import asyncio
+
+import httpx
+
+from monitor.notify.forms import body_of
+from monitor.notify.message import Message
+from monitor.settings import Receiver
+
+# A receiver gets this long to take a message, connecting included.
+LIMIT_S = 10.0
+# A Retry-After is taken within these.
+LEAST_S, MOST_S = 1.0, 300.0
+# Statuses of the 4xx that say "later", not "never".
+_LATER = {408, 425, 429}
+
+
+class Refused(Exception):  # noqa: N818 # it is no fault of ours
+    """A receiver took no message: `cause` is a word for why; `for_good` where another try would get the same.
+
+    `after_s` is for how long it wants to be left alone, None where it doesn't say.
+    """
+
+    def __init__(self, cause: str, *, for_good: bool = False, after_s: float | None = None) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.for_good = for_good
+        self.after_s = after_s
+
+
+async def send(client: httpx.AsyncClient, receiver: Receiver, message: Message) -> None:
+    """Post it, and follow no redirect. Raises Refused."""
+    body = body_of(message, receiver.form)
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            asked = client.build_request("POST", receiver.url, headers=body.headers, content=body.content)
+            answer = await client.send(asked, stream=True, follow_redirects=False)
+            await answer.aclose()  # whatever it says, it isn't read
+    except TimeoutError:
+        raise Refused("timeout") from None
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        raise Refused(type(error).__name__) from None
+    _check(answer)
+
+
+def _check(answer: httpx.Response) -> None:
+    status = answer.status_code
+    if answer.is_success:
+        return
+    later = status >= 500 or status in _LATER
+    raise Refused(f"status {status}", for_good=not later, after_s=_after(answer.headers.get("retry-after", "")))
+
+
+def _after(text: str) -> float | None:
+    """The seconds of a Retry-After; None where it isn't a plain number."""
+    try:
+        return min(max(float(text), LEAST_S), MOST_S)
+    except ValueError:
+        return None
