@@ -35,6 +35,7 @@ KINDS: dict[str, Callable[..., Entry]] = {
     "throttled": partial(said, status=429),
     "told to wait": partial(said, status=429, retry_after_s=90.0),
 }
+WITHSTOOD = ("good", "good", "failed", "slow", "silent", "no credit", "throttled", "told to wait")
 BAD = (Weight.SLOW, Weight.FAILED, Weight.REFUSED)
 USUAL = usual_of(2.0)
 COLUMN = {Weight.GOOD: "ok", Weight.SLOW: "late", Weight.FAILED: "failure"}
@@ -103,7 +104,7 @@ class CircuitMachine(RuleBasedStateMachine):
             self.answer(kind="failed" if i % 2 < 1 and i // 2 < bad else "good", probe=False, age_s=1.0, after_s=0.1)
 
     @precondition(lambda self: self.circuit.open_until is None)
-    @rule(kinds=st.lists(st.sampled_from(["good", "good", "failed", "slow", "silent"]), max_size=20))
+    @rule(kinds=st.lists(st.sampled_from(WITHSTOOD), max_size=20))
     def reports_that_it_withstands(self, kinds: list[str]) -> None:
         """As many bad ones as it is said to withstand, and good ones between them, leave it as it is."""
         for _ in range(10):
