@@ -47,13 +47,16 @@ def _untrue(claimed: Mapping[str, int], prevented: Mapping[str, int]) -> str:
     all_claimed, untrue = sum(claimed.values()), sum(prevented.values())
     if not all_claimed:
         return "No task has been called done yet."
-    times = f"{all_claimed:,} times" if all_claimed != 1 else "once"
     if not untrue:
-        return f"A task was called done {times}, and each time it was."
-    by = ", ".join(
-        f"{name} {prevented[name]:,} of {claimed[name]:,}" for name in sorted(claimed) if prevented.get(name)
-    )
-    return f"A task would have been called done {times}; {untrue:,} of these were prevented, since it wasn't ({by})."
+        return f"A task was called done {_times(all_claimed)}, and each time it was."
+    guilty = [name for name in sorted(claimed) if prevented.get(name)]
+    by = ", ".join(f"{name} {prevented[name]:,} of {claimed[name]:,}" for name in guilty)
+    called = f"A task would have been called done {_times(all_claimed)}"
+    return f"{called}; {_times(untrue)} it wasn't, and that was prevented ({by})."
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
 
 
 def _line(one: LastRun, now: float) -> Line:

@@ -77,7 +77,7 @@ def test_a_task_is_told_in_plain_words(found: LastRun, text: str, more: str) -> 
         (
             {"zai": 1046, "openrouter": 4, "own": 9},
             {"zai": 7, "openrouter": 1},
-            "8 of these were prevented, since it wasn't (openrouter 1 of 4, zai 7 of 1,046).",
+            "1,059 times; 8 times it wasn't, and that was prevented (openrouter 1 of 4, zai 7 of 1,046).",
         ),
     ],
     ids=["none", "all true", "some untrue"],
@@ -95,7 +95,7 @@ async def test_a_task_that_was_not_done_is_on_the_page(door: httpx.AsyncClient) 
     said = Reader((await door.get("/")).text).words
 
     assert "Agents' tasks" in said
-    assert "1 of these were prevented, since it wasn't (zai 1 of 1)." in said
+    assert "done once; once it wasn't, and that was prevented (zai 1 of 1)." in said
     assert "the last answer was none: empty" in said
     assert "goal-1" not in said
 

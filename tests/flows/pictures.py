@@ -9,7 +9,7 @@ from monitor.simulator import Replay
 from tests.api.server import Server
 from tests.browser import Browser, started
 from tests.flows.replay import TRACE, draw, play
-from tests.page.world import SITUATIONS, come_to, world
+from tests.page.world import SITUATIONS, come_to, tasks, world
 
 
 async def six_hours(picture: Path) -> str:
@@ -29,6 +29,7 @@ async def status(folder: Path) -> list[str]:
         server = Server(Path(made))
         try:
             async with world(server, a_day=True) as shown:
+                await tasks(shown)
                 await come_to(shown, "backup")
                 await asyncio.to_thread(_photograph, browser, shown.url, folder)
                 await shown.gone()
@@ -43,7 +44,7 @@ def _photograph(browser: Browser, url: str, folder: Path) -> None:
         with browser.page(url, width=width, dark=dark) as page:
             page.says("Live")
             page.says(SITUATIONS["backup"])
-            page.picture(folder / f"{name}.png", most=1700 if width > 1000 else 1400)
+            page.picture(folder / f"{name}.png", most=10_000 if width > 1000 else 1400)
 
 
 def _photograph_gone(browser: Browser, url: str, folder: Path) -> None:

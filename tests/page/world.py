@@ -7,6 +7,8 @@ import random
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
+import httpx
+
 from breaker.answer import Answer, Ended, Finish, Source
 from breaker.api import Access, Besides, create_app
 from breaker.api.desk import Desk
@@ -143,6 +145,17 @@ async def world(server: Server, *, a_day: bool = False) -> AsyncIterator[World]:
                 desk.close()
     finally:
         await store.close()
+
+
+async def tasks(made: World) -> None:
+    """Agents tell of three tasks, of which one would have been called done though its last answer was none."""
+    async with httpx.AsyncClient(base_url=made.url, trust_env=False) as door:
+        for run, text in (("goal-1", 812), ("goal-2", 0), ("goal-3", 431)):
+            step = probe(TARGETS[1], f"{run}-a").facts() | {"text_chars": text, "seq": 1, "tool_calls": 0}
+            step.pop("source")
+            taken = await door.post(f"/runs/{run}/steps", json=[step])
+            assert (taken.status_code, taken.json()["problems"]) == (202, []), taken.text
+            assert (await door.get(f"/runs/{run}/done")).status_code == 200
 
 
 SITUATIONS = {

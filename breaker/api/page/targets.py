@@ -110,7 +110,9 @@ def _plot(samples: Sequence[Sample], found: Speed, standing: Standing, now: floa
     policy = standing.policy
     over_s = plot.reach_s(samples, policy.interval_s, now)
     drawn = plot.draw(samples, found, policy.slow_s, over_s=over_s, now=now)
-    return f"<figure>{drawn}<figcaption><span>{parts.reach(over_s)} ago</span><span>now</span></figcaption></figure>"
+    reach = parts.reach(over_s)
+    below = f"<figcaption><span>{reach} ago</span><span>now</span></figcaption>"
+    return f'<figure class="hour">{drawn}{below}</figure>'
 
 
 def _day(day: Sequence[Slot], number: int) -> str:
