@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import re
 import socket
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import uvicorn
 from fastapi import FastAPI
@@ -49,6 +51,8 @@ class Served:
     server: uvicorn.Server
     place: tuple[str, int]
     running: asyncio.Task[None]
+    heard: Counter[object] = field(default_factory=Counter)  # bytes of each client
+    gone: set[object] = field(default_factory=set)  # clients whose connection has ended
 
     @property
     def connections(self) -> list[HttpToolsProtocol]:
@@ -62,15 +66,36 @@ class Served:
             await self.running
 
 
+def _noting(kind: type[HttpToolsProtocol], heard: Counter[object], gone: set[object]) -> type[HttpToolsProtocol]:
+    """The protocol, noting what it has read and when it has ended."""
+
+    class Noting(kind):  # type: ignore[misc,valid-type] # a base that is chosen
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            self.whose = transport.get_extra_info("peername")
+            super().connection_made(transport)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            heard[self.whose] += len(data)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            gone.add(self.whose)
+            super().connection_lost(exc)
+
+    return Noting
+
+
 @contextlib.asynccontextmanager
 async def served(app: FastAPI, lane: Lane | None, **config: object) -> AsyncIterator[Served]:
     """The app behind uvicorn, with the lane before it unless that is None."""
-    http = lane.protocol() if lane else HttpToolsProtocol
+    heard, gone = Counter[object](), set[object]()
+    http = _noting(lane.protocol() if lane else HttpToolsProtocol, heard, gone)
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     chosen = {"log_config": None, "access_log": False, "lifespan": "off", "server_header": False, **config}
     server = _Server(uvicorn.Config(app, http=http, timeout_graceful_shutdown=1, **chosen))  # type: ignore[arg-type] # words of many kinds
-    made = Served(server, listening.getsockname(), asyncio.create_task(server.serve(sockets=[listening])))
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    made = Served(server, listening.getsockname(), running, heard, gone)
     try:
         async with asyncio.timeout(10):
             while not server.server_state.default_headers:  # noqa: ASYNC110 # it has no event
@@ -90,14 +115,14 @@ async def both(
         yield lane, fast, plain
 
 
-async def said(place: tuple[str, int], parts: Sequence[bytes]) -> bytes:
+async def said(server: Served, parts: Sequence[bytes]) -> bytes:
     """All that comes back when these parts are sent one by one, and then a last question that ends it.
 
-    The parts arrive apart; at ANSWER the next one waits for a whole answer, at END for the connection's end. Dates are
-    left out: they tick.
+    Each part is sent once the server has read the one before, or doesn't want to. At ANSWER the next one waits for a
+    whole answer, at END for the connection's end. Dates are left out: they tick.
     """
-    reader, writer = await asyncio.open_connection(*place)
-    heard = bytearray()
+    reader, writer = await asyncio.open_connection(*server.place)
+    name, sent, heard = writer.get_extra_info("sockname"), 0, bytearray()
     try:
         async with asyncio.timeout(10):
             for part in (*parts, *([LAST] if END not in parts else [])):
@@ -109,7 +134,11 @@ async def said(place: tuple[str, int], parts: Sequence[bytes]) -> bytes:
                 with contextlib.suppress(ConnectionError):
                     writer.write(part)
                     await writer.drain()
-                for _ in range(20):  # the server reads it, and sees that no more has come yet
+                sent += len(part)
+                ends = time.monotonic() + 0.2
+                while server.heard[name] < sent and name not in server.gone and time.monotonic() < ends:  # noqa: ASYNC110
+                    await asyncio.sleep(0)
+                for _ in range(20):  # what it hands on has begun
                     await asyncio.sleep(0)
             with contextlib.suppress(ConnectionError):
                 while some := await reader.read(65_536):
@@ -118,7 +147,7 @@ async def said(place: tuple[str, int], parts: Sequence[bytes]) -> bytes:
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
-    return re.sub(rb"date: [^\r]+", b"date: then", bytes(heard))
+    return re.sub(rb"(?i)date: [^\r]+", b"date: then", bytes(heard))
 
 
 async def _answer(reader: asyncio.StreamReader) -> bytes:

@@ -21,7 +21,8 @@ from tests.api.world import BACKUP, OTHER, PRIMARY
 PLAIN = b"GET /route?route=coder HTTP/1.1\r\n" + HOST + b"\r\n"
 LIVE = b"GET /livez HTTP/1.1\r\n" + HOST + b"\r\n"
 WAITS = b"GET /route?route=coder&wait=0.05 HTTP/1.1\r\nIf-None-Match: *\r\n" + HOST + b"\r\n"
-BY_THE_APP = WAITS.replace(b"wait=", b"x=y&wait=")
+# Long enough for others to come behind it on a busy machine.
+BY_THE_APP = WAITS.replace(b"wait=0.05", b"x=y&wait=1")
 POST = b"POST /reports HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
 TOKENS = Access(host="0.0.0.0", agent_token="agent", admin_token="admin")
 
@@ -145,7 +146,7 @@ QUESTIONS = [
 async def test_both_lanes_say_the_same(app: FastAPI, desk: Desk, parts: Sequence[bytes], answered: int) -> None:
     async with both(app, desk, Access()) as (lane, fast, plain):
         for _ in range(2):  # the second time the question is known
-            with_lane, without = await said(fast.place, parts), await said(plain.place, parts)
+            with_lane, without = await said(fast, parts), await said(plain, parts)
 
             assert with_lane == without
             assert with_lane.startswith(b"HTTP/1.1 ")
@@ -169,7 +170,7 @@ async def test_with_tokens_whoever_may_look_may_ask(
 ) -> None:
     app = create_app(switchboard, access=TOKENS, desk=desk)
     async with both(app, desk, TOKENS) as (lane, fast, plain):
-        assert await said(fast.place, [question]) == await said(plain.place, [question])
+        assert await said(fast, [question]) == await said(plain, [question])
 
     assert lane.answered == answered
 
@@ -185,16 +186,16 @@ async def test_what_the_lane_does_not_see_to_is_left_to_the_app(
     app: FastAPI, desk: Desk, config: dict[str, object]
 ) -> None:
     async with both(app, desk, Access(), **config) as (lane, fast, plain):
-        assert await said(fast.place, [PLAIN]) == await said(plain.place, [PLAIN])
+        assert await said(fast, [PLAIN]) == await said(plain, [PLAIN])
 
     assert lane.answered == 0
 
 
 async def test_a_move_is_in_the_very_next_answer(app: FastAPI, desk: Desk, switchboard: Switchboard) -> None:
     async with served(app, Counting(desk, Access())) as fast:
-        before = await said(fast.place, [PLAIN])
+        before = await said(fast, [PLAIN])
         await switchboard.hold(PRIMARY.name, opened=True, who="anna", why="test", for_s=60)
-        after = await said(fast.place, [PLAIN])
+        after = await said(fast, [PLAIN])
 
     assert PRIMARY.name.encode() in before.partition(b'"target": ')[2][:40]
     assert BACKUP.name.encode() in after.partition(b'"target": ')[2][:40]
@@ -204,7 +205,7 @@ async def test_the_lane_and_the_app_count_each_answer_once(app: FastAPI, desk: D
     parts = [PLAIN, ANSWER, WAITS, ANSWER, asked(b"/route", b"If-None-Match: *"), ANSWER, BY_THE_APP, ANSWER]
     async with both(app, desk, Access()) as (lane, fast, plain):
         for server in (fast, plain):
-            await said(server.place, parts)
+            await said(server, parts)
         answered = lane.answered
     times = {(told.route, told.target, told.role.value): times for told, times in desk.prepared.given.times() if times}
 
@@ -279,7 +280,7 @@ async def test_a_reader_that_is_slow_gets_all_its_answers_in_their_order(app: Fa
 async def test_rubble_behind_a_wait_does_not_take_its_answer_away(app: FastAPI, desk: Desk) -> None:
     """Here the app's own lane says less: it refuses the rubble at once, and the connection is gone."""
     async with served(app, Counting(desk, Access())) as fast:
-        heard = await said(fast.place, [WAITS, b"rubble\r\n\r\n", END])
+        heard = await said(fast, [WAITS, b"rubble\r\n\r\n", END])
 
     assert re.findall(rb"HTTP/1.1 (\d+)", heard) == [b"304", b"400"]
 

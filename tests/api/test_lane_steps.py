@@ -91,7 +91,7 @@ QUESTIONS = [
 async def test_both_lanes_say_the_same(app: FastAPI, desk: Desk, parts: Sequence[bytes], answered: int) -> None:
     async with both(app, desk, Access()) as (lane, fast, plain):
         for _ in range(2):  # the second time the question is known
-            with_lane, without = await said(fast.place, parts), await said(plain.place, parts)
+            with_lane, without = await said(fast, parts), await said(plain, parts)
 
             assert with_lane == without
             assert with_lane.startswith(b"HTTP/1.1 ")
@@ -106,9 +106,9 @@ async def test_both_lanes_tell_a_session_that_waits_for_its_turn_the_same(
     await closes(switchboard, store, PRIMARY)
     question = asked(target % b"agent-7")  # its turn comes after 48 s
     async with both(app, desk, Access()) as (lane, fast, plain):
-        answers = [await said(one.place, [question]) for one in (fast, plain)]
+        answers = [await said(one, [question]) for one in (fast, plain)]
         known = asked(target % b"agent-7", b"If-None-Match: " + re.search(rb"etag: (\S+)", answers[0])[1])  # type: ignore[index] # it has one
-        again = [await said(one.place, [known]) for one in (fast, plain)]
+        again = [await said(one, [known]) for one in (fast, plain)]
 
     # It counts down, and may have been made anew between two answers.
     with_lane, without = (re.sub(rb'("(since|until)_s": |age=)[\d.]+', rb"\1", answer) for answer in answers)
@@ -132,8 +132,8 @@ async def test_no_session_is_kept(app: FastAPI, desk: Desk, switchboard: Switchb
     async with served(app, lane) as fast:
         for number in range(3):
             for target in targets:
-                assert b"psst" not in await said(fast.place, [asked(target % number, b"If-None-Match: *")])
-            await said(fast.place, [asked(targets[0] % number), asked(targets[0] % number)])
+                assert b"psst" not in await said(fast, [asked(target % number, b"If-None-Match: *")])
+            await said(fast, [asked(targets[0] % number), asked(targets[0] % number)])
 
     assert lane._questions
     assert lane._written
