@@ -9,14 +9,14 @@ from breaker.verdict import Blame, judge
 from tests.cases.make import every
 from tests.cases.wires import WIRES
 from tests.ordinary.answers import KINDS
-from tests.wire_properties.reading import GOOD, HANGS_MS, MARK, PLAIN, STREAMS, before_the_end, ordinary, read
+from tests.wire_properties.reading import GOOD, MARK, PLAIN, STREAMS, before_the_end, ordinary, read
 
 _ENDS = [Ended.COMPLETE, Ended.RESET, Ended.SILENCE]
 _SEEN = list(every())
 
 
 @pytest.mark.parametrize("name", GOOD)
-@settings(max_examples=40, deadline=HANGS_MS)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_facts_are_the_same_however_a_good_answer_is_cut(name: str, data: st.DataObject) -> None:
     wire, body = GOOD[name]
@@ -33,7 +33,7 @@ def test_facts_are_the_same_byte_by_byte(name: str) -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@settings(max_examples=40, deadline=HANGS_MS)
+@settings(max_examples=40)
 @given(kind=st.sampled_from(sorted(KINDS)), seed=st.integers(0, 999))
 def test_facts_are_the_same_event_by_event(wire: str, kind: str, seed: int) -> None:
     body = ordinary(wire, kind, seed)
@@ -43,7 +43,7 @@ def test_facts_are_the_same_event_by_event(wire: str, kind: str, seed: int) -> N
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@settings(max_examples=40, deadline=HANGS_MS)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_facts_are_the_same_however_a_seen_exchange_is_cut(wire: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from([case for case in _SEEN if case["wire"] == wire]))
@@ -73,7 +73,7 @@ def test_a_plain_answer_that_breaks_off_is_never_fine(name: str) -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@settings(max_examples=40, deadline=HANGS_MS)
+@settings(max_examples=40)
 @given(kind=st.sampled_from(sorted(KINDS)), seed=st.integers(0, 999), share=st.floats(0, 1))
 def test_a_share_of_an_ordinary_answer_is_never_fine(wire: str, kind: str, seed: int, share: float) -> None:
     body = ordinary(wire, kind, seed)

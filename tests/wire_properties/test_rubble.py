@@ -8,7 +8,7 @@ from breaker.answer import Ended
 from breaker.verdict import judge
 from tests.cases.said import dump, event
 from tests.cases.wires import WIRES
-from tests.wire_properties.reading import GOOD, HANGS_MS, PLAIN, STREAMS, read
+from tests.wire_properties.reading import GOOD, PLAIN, STREAMS, read
 
 _ENDS = [Ended.COMPLETE, Ended.RESET, Ended.SILENCE]
 _SCRAPS = [
@@ -26,7 +26,7 @@ _SCRAPS = [
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@settings(max_examples=60, deadline=HANGS_MS)
+@settings(max_examples=60)
 @given(body=st.binary(max_size=400), status=st.sampled_from([200, 400, 429, 500]), ended=st.sampled_from(_ENDS))
 @example(body=b"data: " + b'{"a":' * 20_000 + b"\n\n", status=200, ended=Ended.COMPLETE)
 @example(body=b"[" * 100_000, status=200, ended=Ended.COMPLETE)
@@ -38,7 +38,7 @@ def test_no_bytes_raise(wire: str, body: bytes, status: int, ended: Ended) -> No
 
 
 @pytest.mark.parametrize("name", GOOD)
-@settings(max_examples=30, deadline=HANGS_MS)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_no_change_of_a_good_answer_raises(name: str, data: st.DataObject) -> None:
     wire, body = GOOD[name]
@@ -64,7 +64,7 @@ _EVENTS = {
 
 
 @pytest.mark.parametrize("name", _BODIES)
-@settings(max_examples=30, deadline=HANGS_MS)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_no_plain_answer_with_values_of_other_types_raises(name: str, data: st.DataObject) -> None:
     wire, body = _BODIES[name]
@@ -73,7 +73,7 @@ def test_no_plain_answer_with_values_of_other_types_raises(name: str, data: st.D
 
 
 @pytest.mark.parametrize("name", _EVENTS)
-@settings(max_examples=30, deadline=HANGS_MS)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_no_event_with_values_of_other_types_raises(name: str, data: st.DataObject) -> None:
     wire, events = _EVENTS[name]
