@@ -30,7 +30,7 @@ class Besides:
 
 
 class Drawn(NamedTuple):
-    """The page as it was drawn at a monotonic moment, and packed: a twelfth of it, since slots are so alike."""
+    """The page as it was drawn at a monotonic moment, and packed: a sixth of it, since slots are alike."""
 
     at: float
     plain: bytes

@@ -91,6 +91,18 @@ def test_reading_needs_none(method: str) -> None:
     assert refused(GUARDED, method, "/route", Host="firstbyte.internal") is None
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/status.json", "/api/v2/summary.json", "/feed.atom", "/badge.svg"])
+async def test_what_people_look_at_is_open_to_whoever_reaches_the_door(switchboard: Switchboard, path: str) -> None:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=create_app(switchboard, access=GUARDED)), base_url="http://firstbyte.internal"
+    ) as door:
+        assert (await door.get(path)).status_code == 200
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=create_app(switchboard, access=Access())), base_url="http://elsewhere.example"
+    ) as door:
+        assert (await door.get(path)).status_code == 403
+
+
 def test_a_right_without_a_token_of_its_own_is_nobodys() -> None:
     agents_only, admins_only = Access(agent_token="a"), Access(admin_token="b")
 

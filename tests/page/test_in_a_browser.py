@@ -120,6 +120,7 @@ async def test_a_page_whose_service_is_gone_says_so_and_loses_its_colours(browse
         page.call("Runtime.evaluate", expression="window.ahead = 20_000")
         page.says("No connection to Firstbyte since")
         page.until("document.querySelector('main').className === 'stale'")
+        page.until("document.title.startsWith('Not connected')")
 
         assert any(greenish(colour) for colour in before)
         assert not any(greenish(colour) for colour in page.run(COLOURS))

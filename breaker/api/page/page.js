@@ -5,12 +5,17 @@
   const EVERY_MS = 5000;
   const LIMIT_MS = 10000;
   const LOST_MS = 15000;
+  // In a tab that nobody sees timers are slow, and its title and icon shall be true all the same.
+  const HIDDEN_EVERY_MS = 30000;
+  const HIDDEN_LOST_MS = 180000;
+  const GRACE_MS = 3000; // after it is seen again
 
   const live = document.getElementById("live");
   const said = document.getElementById("said");
   const tip = document.getElementById("tip");
   let shown = parts(document); // as the server drew them
   let heard = Date.now();
+  let seen = Date.now();
   let fetching = false;
   let again = false;
   let source = null;
@@ -94,6 +99,8 @@
     const line = banner.querySelector("h1");
     if (line.textContent !== text) line.textContent = said.textContent = text;
     shown.set("headline", ""); // so that it is drawn anew
+    document.title = "Not connected · Firstbyte";
+    document.querySelector("link[rel=icon]").href = "data:,";
     say("lost", "No connection");
   }
 
@@ -202,6 +209,7 @@
   function look() {
     if (document.hidden) {
       source?.close(); // a browser has few connections to one server
+      if (Date.now() - heard > HIDDEN_EVERY_MS) refresh();
       return;
     }
     refresh();
@@ -209,10 +217,15 @@
   }
 
   setInterval(() => {
-    if (Date.now() - heard > LOST_MS) lost();
+    const waited = Date.now() - heard;
+    if (waited > (document.hidden ? HIDDEN_LOST_MS : LOST_MS) && Date.now() - seen > GRACE_MS) lost();
   }, 1000);
   setInterval(look, EVERY_MS);
-  document.addEventListener("visibilitychange", look);
+  document.addEventListener("visibilitychange", () => {
+    seen = Date.now();
+    if (seen - heard > LOST_MS) document.querySelector("main").className = "stale"; // until it is fetched
+    look();
+  });
   addEventListener("pageshow", (event) => event.persisted && look());
   dress();
   listen();

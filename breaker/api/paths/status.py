@@ -1,5 +1,6 @@
 """What other pages and readers take of the status page: /status.json, Statuspage's shape, a feed and badges."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -31,7 +32,8 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
     @paths.get("/status.json", name="status", response_model=status_shapes.StatusShape)
     async def status_() -> Response:
         """All that the page shows, with Statuspage's members beside our own."""
-        return as_json(status.of_view(await looking.view()))
+        view = await looking.view()
+        return await asyncio.to_thread(lambda: as_json(status.of_view(view)))  # with many targets it takes long
 
     @paths.get("/api/v2/summary.json", name="statuspage_summary", response_model=status_shapes.SummaryShape)
     async def summary() -> Response:
