@@ -52,11 +52,12 @@ def _without_thoughts(said: MessageParam) -> MessageParam:
 
 async def main() -> None:
     """Steps with a primary that is well, and with one that answers every question with an error's text."""
-    # The one line. The SDK wants a key and every request a model; both are replaced by those of the target, and so is
-    # the address.
+    # The one line. Key, model and address are replaced by those of the target.
     http = httpx2.AsyncClient(transport=AsyncTransport(route="writer"))
-    numbers = steps()
-    async with anthropic.AsyncAnthropic(api_key="replaced", http_client=http) as client:
+    numbers = steps("writer")
+    async with anthropic.AsyncAnthropic(
+        api_key="replaced", base_url="http://replaced.invalid", http_client=http
+    ) as client:
         agent = Agent(client)
         await agent.step(next(numbers))
         with failing("writer"):

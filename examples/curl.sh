@@ -35,6 +35,9 @@ behave() {
 simulator=$(curl -s "$service/routes?route=coder" | sed -n 's/.*"target": "aurora\/swift-1"[^}]*"base_url": "\([^"]*\)\/v1".*/\1/p')
 [ -n "$simulator" ] || { echo "this wants the demonstration: make run" >&2; exit 1; }
 
+until curl -s "$service/route?route=coder" | grep -q '"role": "primary"'; do
+    echo "waiting until aurora/swift-1 is well again" && sleep 2
+done
 echo "== a step with a primary that is well"
 ask
 echo "== a step with one that answers with an error's text, under HTTP 200: the backup's answer comes"

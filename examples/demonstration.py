@@ -10,8 +10,8 @@ import httpx
 
 from breaker.client import Decision, Door, DoorError
 
-# A circuit that an earlier run has opened closes by itself within a minute.
-PATIENCE_S = 120.0
+# A circuit that was opened closes by itself within a minute, and agents return over another.
+PATIENCE_S, RETURN_S = 180.0, 60.0
 # A step of a real agent takes longer.
 PAUSE_S = 0.2
 MOST_STEPS = 200
@@ -35,8 +35,12 @@ def failing(route: str, behaviour: Mapping[str, object] = GATEWAY_TEXT) -> Itera
         print(f"-- {primary.target} is well again; agents come back when its circuit closes", flush=True)
 
 
-def steps() -> Iterator[int]:
-    """The numbers of an agent's steps, with a pause between them as for its tools; not for ever."""
+def steps(route: str) -> Iterator[int]:
+    """The numbers of an agent's steps, with a pause between them as for its tools; not for ever.
+
+    The first waits until the route's primary is well. Exits where there is no demonstration.
+    """
+    _primary(route)
     for number in range(1, MOST_STEPS + 1):
         yield number
         time.sleep(PAUSE_S)
@@ -52,18 +56,29 @@ def told(headers: Mapping[str, str]) -> str:
 
 
 def _primary(route: str) -> Decision:
-    """The decision for the primary, once agents go there."""
+    """The decision for the primary, once all agents go there: they return over a minute when its circuit has closed."""
     until = time.monotonic() + PATIENCE_S
     with Door() as door:
-        while True:
-            try:
-                decision = door.route(route)
-            except DoorError as error:
-                sys.exit(f"{error}\nThe examples want the demonstration: `make run` without a firstbyte.yaml")
-            if decision.role == "primary" or time.monotonic() > until:
-                return decision
-            print(f"-- {decision.primary} is out ({decision.reason}); waiting until agents go there", flush=True)
-            time.sleep(2.0)
+        decision = _asked(door, route)
+        if not _is_settled(decision):
+            print(f"-- {decision.primary} was out until now or still is; waiting until all agents are back", flush=True)
+        while not _is_settled(decision):
+            if time.monotonic() > until:
+                sys.exit(f"{decision.primary} is out ({decision.reason}); try again when it is well")
+            time.sleep(1.0)
+            decision = _asked(door, route)
+        return decision
+
+
+def _is_settled(decision: Decision) -> bool:
+    return decision.role == "primary" and (decision.since_s is None or decision.since_s > RETURN_S)
+
+
+def _asked(door: Door, route: str) -> Decision:
+    try:
+        return door.route(route)
+    except DoorError as error:
+        sys.exit(f"{error}\nThe examples want the demonstration: `make run` without a firstbyte.yaml")
 
 
 def _tell(target: Decision, behaviour: Mapping[str, object]) -> None:

@@ -24,13 +24,14 @@ def step(model: ChatOpenAI, number: int) -> str:
 
 def main() -> None:
     """Steps with a primary that is well, and with one that answers every question with an error's text."""
-    numbers = steps()
+    numbers = steps("coder")
     with httpx2.Client(transport=Transport(route="coder")) as http:
         # `http_client` serves invoke and stream; ainvoke and astream want the same with AsyncTransport in
         # `http_async_client`. Key, model and address are replaced by those of the target.
         model = ChatOpenAI(
             model="replaced",
             api_key=SecretStr("replaced"),
+            base_url="http://replaced.invalid/v1",
             http_client=http,
             include_response_headers=True,  # only so that this example can print them
         )

@@ -14,9 +14,13 @@ import openai
 from breaker.client.transport import Transport
 from examples.demonstration import failing, steps, told
 
-# The one line. The SDK wants a key and every request a model; both are replaced by those of the target, and so is the
-# address.
-client = openai.OpenAI(api_key="replaced", http_client=httpx2.Client(transport=Transport(route="coder")))
+# The one line is the last. Key, model and address are replaced by those of the target; the SDK's own address would be
+# asked where no service is there.
+client = openai.OpenAI(
+    api_key="replaced",
+    base_url="http://replaced.invalid/v1",
+    http_client=httpx2.Client(transport=Transport(route="coder")),
+)
 
 
 def step(number: int) -> Mapping[str, str]:
@@ -31,7 +35,7 @@ def step(number: int) -> Mapping[str, str]:
 
 def main() -> None:
     """Steps with a primary that is well, and with one that answers every question with an error's text."""
-    numbers = steps()
+    numbers = steps("coder")
     with client:
         step(next(numbers))
         # HTTP 200, a good end, and an error's words in place of the model's: the SDK alone would hand them on, and the

@@ -64,7 +64,7 @@ def step(firstbyte: Firstbyte, http: httpx.Client, number: int) -> Decision:
 
 def main() -> None:
     """Steps with a primary that is well, and with one that answers 503."""
-    numbers = steps()
+    numbers = steps("coder")
     with Firstbyte() as firstbyte, httpx.Client(timeout=MOST_SECONDS) as http:
         step(firstbyte, http, next(numbers))
         with failing("coder", UNAVAILABLE):
