@@ -1,6 +1,7 @@
 """Connections that keep our limits: no retries, no waits of their own, one TLS context for all."""
 
 import contextlib
+from pathlib import Path
 from typing import Self, cast
 from urllib.parse import unquote, urlsplit
 
@@ -46,7 +47,8 @@ class Pool(ConnectionPool):
             # The library's own words quote the URL, and a URL may hold a password.
             raise StoreError("the store's URL can't be read, or an option behind its ? isn't known") from None
         except (OSError, exceptions.RedisError) as error:
-            raise CertificatesError(getattr(error, "strerror", None) or str(error)) from None
+            said = getattr(error, "strerror", None) or ", ".join(map(str, error.args))
+            raise CertificatesError(said) from None
         return pool
 
     def make_connection(self) -> AbstractConnection:
@@ -83,6 +85,8 @@ class Pool(ConnectionPool):
             return
         first = self.make_connection()
         if isinstance(first, SSLConnection):
+            if first.ssl_context.ca_path is not None:
+                Path(first.ssl_context.ca_path).stat()  # one that isn't there would be taken for an empty one
             first.ssl_context.get()
             self.tls = first.ssl_context
 

@@ -1,6 +1,7 @@
 """A server's troubles in our own words."""
 
 import os
+import ssl
 from collections.abc import Sequence
 
 from redis import exceptions as redis
@@ -33,6 +34,7 @@ _BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (redis.MasterDownError, _PASSING["MASTERDOWN"]),
     (redis.TryAgainError, _PASSING["TRYAGAIN"]),
     (redis.AskError, _PASSING["TRYAGAIN"]),
+    (ssl.SSLCertVerificationError, "shows a certificate that isn't trusted"),
     (redis.TimeoutError, "doesn't answer in time"),
     (TimeoutError, "doesn't answer in time"),
     (redis.ConnectionError, "can't be reached"),
@@ -67,8 +69,10 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 
 def _reason(chain: Sequence[BaseException]) -> str:
-    """What the operating system said, where it was asked."""
+    """What the operating system said, where it was asked, or what is wrong with a certificate."""
     for said in chain:
+        if isinstance(said, ssl.SSLCertVerificationError):
+            return f": {said.verify_message}"
         if isinstance(said, OSError) and said.strerror:
             # Only asyncio's own words hide the reason behind its number.
             hidden = said.strerror.startswith("Connect call failed")

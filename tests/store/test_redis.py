@@ -349,13 +349,30 @@ async def test_connections_over_tls_read_the_certificates_once(alone: StoreServe
 
 async def test_a_certificate_that_nobody_signed_is_refused(alone: StoreServer) -> None:
     async with over_tls(alone) as port, connected(f"rediss://127.0.0.1:{port}") as store:
-        with pytest.raises(StoreGoneError, match="certificate verify failed"):
+        with pytest.raises(StoreGoneError, match=r"shows a certificate that isn't trusted: self.signed") as error:
             await store.ping()
 
+    assert error.value.trouble == "shows a certificate that isn't trusted"
 
-def test_a_certificate_that_is_not_there_is_named() -> None:
-    with pytest.raises(StoreError, match="certificates can't be used: No such file"):
-        RedisStore.from_url("rediss://127.0.0.1:1?ssl_ca_certs=/no/such/file")
+
+async def test_whoever_trusts_a_certificate_by_its_file_is_let_in(alone: StoreServer) -> None:
+    trusted = Path(__file__).with_name("localhost.pem")
+    options = f"ssl_ca_certs={trusted}&ssl_check_hostname=no"
+    async with over_tls(alone) as port, connected(f"rediss://127.0.0.1:{port}?{options}") as store:
+        await store.ping()
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("ssl_ca_certs=/no/such/file", "No such file"),
+        ("ssl_ca_path=/no/such/folder", "No such file"),
+        ("ssl_ciphers=NONE-SUCH", "No cipher can be selected.$"),
+    ],
+)
+def test_certificates_that_cannot_be_used_are_said_to_be_so(option: str, said: str) -> None:
+    with pytest.raises(StoreError, match=f"certificates can't be used: {said}"):
+        RedisStore.from_url(f"rediss://127.0.0.1:1?{option}")
 
 
 async def test_what_a_day_has_cost_adds_up_and_is_kept_for_three_days(store: RedisStore, server: StoreServer) -> None:
