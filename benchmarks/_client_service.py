@@ -25,6 +25,7 @@ from monitor.settings import Door, Settings, TargetPlan
 from tests.api.server import Server
 
 WITHIN_S = 30.0
+MODEL = "model-of-some-size"
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -37,8 +38,9 @@ def until(true: Callable[[], bool]) -> None:
 class Service:
     """The benchmarks' service at an address that stays the same, whatever becomes of it."""
 
-    def __init__(self, cores: set[int]) -> None:
+    def __init__(self, cores: set[int], *, base_url: str = "https://api.example/v1", model: str = MODEL) -> None:
         self._cores = cores
+        self._provider = (base_url, model)
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._silent: list[socket.socket] = []
@@ -99,7 +101,7 @@ class Service:
         self._process.send_signal(number)
 
     def _start(self) -> None:
-        told = f"{self._port}, {self._store.url!r}, {sorted(self._cores)!r}"
+        told = f"{self._port}, {self._store.url!r}, {sorted(self._cores)!r}, *{self._provider!r}"
         code = f"from benchmarks import _client_service as s; s.serve({told})"
         self._process = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -116,16 +118,16 @@ class Service:
             self._process = None
 
 
-def serve(port: int, store_url: str, on: Iterable[int]) -> None:
+def serve(port: int, store_url: str, on: Iterable[int], base_url: str, model: str) -> None:
     """Serve until killed."""
     pin(on)
-    until_done(_serve(port, store_url))
+    until_done(_serve(port, store_url, base_url, model))
 
 
-async def _serve(port: int, store_url: str) -> None:
+async def _serve(port: int, store_url: str, base_url: str, model: str) -> None:
     names = ("first", "second")
-    providers = (Provider(name=name, base_url="https://api.example/v1", wire="openai-chat") for name in names)
-    targets = tuple(Target(provider=provider, model="model-of-some-size") for provider in providers)
+    providers = (Provider(name=name, base_url=base_url, wire="openai-chat") for name in names)
+    targets = tuple(Target(provider=provider, model=model) for provider in providers)
     plans = tuple(TargetPlan(target=target, policy=Policy()) for target in targets)
     routes = (Route(name="coder", targets=targets),)
     with tempfile.TemporaryDirectory(prefix="firstbyte-") as folder:

@@ -1,4 +1,7 @@
-"""A provider that streams as it is asked: `word/N` in N chunks, `moment` its own clock; prints its port first."""
+"""A provider that streams as it is asked; it prints its port first.
+
+`word/N` is an answer in N chunks, `drip/N` one with a second between them, `moment` one that holds its own clock.
+"""
 
 import asyncio
 import json
@@ -29,10 +32,11 @@ async def answer(writer: asyncio.StreamWriter, model: str) -> None:
         await asyncio.sleep(0.01)
         writer.write(event(f"{LONG} at {time.monotonic():.6f}"))
         await asyncio.sleep(0.01)
-    for number in range(int(model.partition("/")[2] or 0)):
+    kind, _, chunks = model.partition("/")
+    for number in range(int(chunks or 0)):
         writer.write(event(f" {number * 7919 % 10007} words"))
         await writer.drain()
-        await asyncio.sleep(0.0005)
+        await asyncio.sleep(1.0 if kind == "drip" else 0.0005)
     writer.write(event("", "stop") + framed(b"data: [DONE]\n\n") + framed(b""))
     await writer.drain()
 
@@ -50,7 +54,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 async def main() -> None:
     """Serve until standard input ends."""
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=2_000)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
 

@@ -5,9 +5,11 @@ import heapq
 import itertools
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 NEVER = float("inf")
@@ -126,13 +128,24 @@ def cut_off(response: Any) -> Callable[[], None] | None:
     A connection that several responses share is left alone.
     """
     stream = response.extensions.get("network_stream")
-    connection = stream and stream.get_extra_info("socket")
-    if not isinstance(connection, socket.socket) or response.http_version == "HTTP/2":
+    shutdown = _shutdown_of(stream and stream.get_extra_info("socket"))
+    if shutdown is None or response.http_version == "HTTP/2":
         return None
 
     def cut() -> None:
         with contextlib.suppress(OSError):
-            # Not the method of a TLS socket: it drops the state that its reader is using.
-            socket.socket.shutdown(connection, socket.SHUT_RDWR)
+            shutdown(socket.SHUT_RDWR)
 
     return cut
+
+
+def _shutdown_of(connection: object) -> Callable[[int], None] | None:
+    """What shuts a socket down from any thread: a plain one, or one that asyncio reads."""
+    if isinstance(connection, socket.socket):
+        # Not the method of a TLS socket: it drops the state that its reader is using.
+        return partial(socket.socket.shutdown, connection)
+    asyncios = sys.modules.get("asyncio.trsock")  # who blocks needn't load it
+    if asyncios is not None and isinstance(connection, asyncios.TransportSocket):
+        shutdown: Callable[[int], None] = connection.shutdown
+        return shutdown
+    return None

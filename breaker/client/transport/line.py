@@ -44,7 +44,8 @@ class Line:
         self.response = response
         cut = cut_off(response)
         if cut is not None:
-            self._silence, self.rings = Bell(cut, self._until), True
+            attempt = self.attempt  # the alarm holds the bell, and must not hold the response by it
+            self._silence, self.rings = Bell(cut, lambda: attempt.until), True
         with self._lock:
             self.attempt.headers(response.status_code, response.headers, time.monotonic())
 
@@ -112,9 +113,6 @@ class Line:
             self._leave()
             self.plan.over(self.attempt)
             report(self.plan.wishes.guide, self.attempt.place, self.attempt.ended.answer)
-
-    def _until(self) -> float:
-        return self.attempt.until
 
     def _leave(self) -> None:
         self.plan.shared.over(self.plan.asked, self.attempt)
