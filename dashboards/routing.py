@@ -98,9 +98,16 @@ _CIRCUITS = Row(
         ),
     ),
 )
+_ANSWER = "histogram_quantile(%s, sum by (le) (rate(firstbyte_route_answer_seconds_bucket[$__rate_interval])))"
 _STORE = Row(
     title="Store",
     panels=(
+        lines(
+            "Answers to agents",
+            "How long all replicas took for answers to `GET /route`, from memory; the network isn't in it.",
+            (Query(expr=_ANSWER % "0.5", legend="p50"), Query(expr=_ANSWER % "0.99", legend="p99")),
+            "s",
+        ),
         lines(
             "Store calls",
             "How long the store took to answer, good calls of all replicas.",

@@ -120,7 +120,7 @@ async def service(
                 besides=Besides(notices=notices, spent=prober.spent),
                 reload=reloading.now if reloading else None,
             )
-            metrics.watch_door(doorway.desk.prepared.given)
+            metrics.watch_door(doorway.desk.prepared.given, doorway.desk.times)
             url = await stack.enter_async_context(doorway.open(listening))
         elif listening is not None:
             small = small_door(board, settings, listening, metrics=metrics.asgi(), notices=notices)

@@ -1,20 +1,22 @@
 """What the door keeps for all who ask, however they come in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from breaker.api.feed import Feed
 from breaker.api.prepared import Prepared
+from breaker.api.times import Times
 from breaker.api.waiting import Waiting
 from breaker.switchboard import Switchboard
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The prepared answers of a door, the answers that are held back, and the streams of moves."""
+    """The prepared answers of a door, those that are held back, the streams of moves, and how long answers take."""
 
     prepared: Prepared
     waiting: Waiting
     feed: Feed
+    times: Times = field(default_factory=Times)
 
     @classmethod
     def over(cls, board: Switchboard) -> "Desk":

@@ -16,6 +16,7 @@ from breaker.api.asked import Asked
 from breaker.api.desk import Desk
 from breaker.api.prepared import MOST_KEPT, Said
 from breaker.api.question import Question, apart, likely, read, targets
+from breaker.api.times import EVERY
 
 # An agent asks with the same bytes each time; so many different questions are remembered, and none that is longer.
 MOST_QUESTIONS = 1_024
@@ -33,6 +34,7 @@ class Lane:
 
     def __init__(self, desk: Desk, access: Access) -> None:
         self.waiting = desk.waiting
+        self.times = desk.times
         self._prepared = desk.prepared
         self._access = access
         self._routes = targets(desk.prepared)
@@ -106,6 +108,8 @@ class _Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Answer at once what is plain, in its turn; hand all else on."""
+        times = self.lane.times
+        began = 0.0 if times.seen % EVERY else time.perf_counter()
         if self._held is not None:
             self._held.keep(data)
             return
@@ -114,6 +118,9 @@ class _Protocol(HttpToolsProtocol):
             super().data_received(data)
         elif (said := self.lane.known(question)) is None or not self._wait(data, question, said):
             self.give(question)
+            times.seen += 1
+            if began:
+                times.add(time.perf_counter() - began)
 
     def give(self, question: Question) -> None:
         """Answer."""

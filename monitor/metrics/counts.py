@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from breaker import __version__
 from breaker.answer import Answer, Source
 from breaker.api.given import Given
+from breaker.api.times import Times
 from breaker.circuit import Move
 from breaker.switchboard import Judged, Switchboard
 from breaker.verdict import judge
@@ -104,9 +105,9 @@ class Metrics:
         """Show how late this loop is."""
         self._live.lag = lag
 
-    def watch_door(self, given: Given) -> None:
-        """Show what this door has told agents."""
-        self._live.given = given
+    def watch_door(self, given: Given, times: Times) -> None:
+        """Show what this door has told agents, and how long that took."""
+        self._live.given, self._live.times = given, times
 
     def watch_configuration(self, reloading: Reloading) -> None:
         """Show whether the configuration in use is the one in the file."""

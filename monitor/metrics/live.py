@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from breaker.api.given import Given
+from breaker.api.times import BOUNDS_S, Times
 from breaker.circuit import State
 from breaker.errors import UnknownNameError
 from breaker.switchboard import MAX_WAITING, Queue, Standing, Switchboard
@@ -17,7 +19,7 @@ from monitor.notify.counts import Sent
 from monitor.reloading import Reloading
 from monitor.settings import Form
 
-Family = GaugeMetricFamily | CounterMetricFamily
+Family = GaugeMetricFamily | CounterMetricFamily | HistogramMetricFamily
 
 
 _NOTICES = (names.NOTICES, names.NOTICE_FAILURES, names.NOTICES_DROPPED)
@@ -30,6 +32,7 @@ class Live(Collector):
         self.board: Switchboard | None = None
         self.lag: LoopLag | None = None
         self.given: Given | None = None
+        self.times: Times | None = None
         self.reloading: Reloading | None = None
         self.notices = Sent()
 
@@ -60,7 +63,8 @@ class Live(Collector):
             names.LOG_HELD_BACK,
             *_NOTICES,
         )
-        return [*(one.gauge_family() for one in gauges), *(one.counter_family() for one in counters)]
+        gauge_families = [one.gauge_family() for one in gauges]
+        return [*gauge_families, *(one.counter_family() for one in counters), names.ROUTE_TIMES.histogram_family()]
 
     def collect(self) -> Iterable[Family]:
         """The families as things stand now."""
@@ -74,6 +78,8 @@ class Live(Collector):
             yield family
         if self.given is not None:
             yield from _given(self.given)
+        if self.times is not None:
+            yield _times(self.times)
         yield from _notices(self.notices)
         if self.reloading is not None:
             yield from _reloading(self.reloading)
@@ -97,6 +103,13 @@ def _routes_at_once(board: Switchboard) -> Sequence[Family]:
         return list(_routes(board))
     except UnknownNameError:
         return list(_routes(board))
+
+
+def _times(times: Times) -> Family:
+    counts, family = list(times.counts), names.ROUTE_TIMES.histogram_family()
+    bounds = [*(str(bound) for bound in BOUNDS_S), "+Inf"]
+    family.add_metric([], list(zip(bounds, accumulate(counts), strict=True)), times.sum_s)
+    return family
 
 
 def _notices(sent: Sent) -> Iterable[Family]:

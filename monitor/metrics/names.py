@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
+from breaker.api.times import BOUNDS_S
+
+# Those of answers to GET /route stand where they are counted.
 # From a warm cache to far beyond the slow limit of 40 s, which is a bound itself so that slow ones can be counted.
 ANSWER_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 90, 120)
 CALL_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1)
@@ -54,6 +57,10 @@ class Metric:
     def gauge_family(self) -> GaugeMetricFamily:
         """An empty gauge for one scrape."""
         return GaugeMetricFamily(self.name, self.meaning, labels=self.labels)
+
+    def histogram_family(self) -> HistogramMetricFamily:
+        """An empty histogram for one scrape."""
+        return HistogramMetricFamily(self.name, self.meaning, labels=self.labels)
 
     def counter_family(self) -> CounterMetricFamily:
         """An empty counter for one scrape."""
@@ -167,6 +174,11 @@ ROUTE_STALE = _counter(
     "Answers to GET /route from the last snapshot, the store being gone.",
     "route",
 )
+ROUTE_TIMES = _histogram(
+    "route_answer_seconds",
+    "How long answers to GET /route took here, one in eight of the plain ones; waiting for a change isn't counted.",
+    buckets=BOUNDS_S,
+)
 STORE_CALL = _histogram(
     "store_call_seconds", "How long the store took to answer a call; good ones only.", buckets=CALL_S
 )
@@ -203,7 +215,9 @@ NOTICES_PENDING = _gauge(
 )
 LOG_LINES = _counter("log_lines_total", "Lines of the log, those that were held back too, by level.", "level")
 LOG_HELD_BACK = _counter("log_lines_held_back_total", "Lines of the log that were held back since too many were alike.")
-TARGET_INFO = _gauge("target_info", "Always 1.", *_TARGET, "wire")
+TARGET_INFO = _gauge(
+    "target_info", "Always 1; whether good reports may stand in for probes.", *_TARGET, "wire", "skip_when_fresh"
+)
 BUILD = _gauge("build_info", "Always 1.", "version")
 
 ALL: tuple[Metric, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Metric))

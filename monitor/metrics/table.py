@@ -2,6 +2,7 @@
 
 import sys
 
+from breaker.api.times import BOUNDS_S
 from monitor.metrics.names import ALL, ANSWER_S, CALL_S, DELAY_S, Metric
 
 _HEAD = """\
@@ -30,12 +31,13 @@ def table() -> str:
     """The page, in Markdown."""
     bounds = ", ".join(f"{bound:g}" for bound in ANSWER_S)
     calls = ", ".join(f"{bound:g}" for bound in CALL_S)
+    routes = ", ".join(f"{bound:g}" for bound in BOUNDS_S)
     delays = ", ".join(f"{bound:g}" for bound in DELAY_S)
     return (
         _HEAD
         + "".join(map(_row, ALL))
         + f"\nUpper bounds of the histograms, in seconds: {bounds}; of the start delay: {delays}; of the"
-        + f" store's calls: {calls}.\n"
+        + f" store's calls: {calls}; of answers to GET /route: {routes}.\n"
     )
 
 

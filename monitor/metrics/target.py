@@ -73,7 +73,8 @@ class TargetMetrics:
         self._usd = all_.usd.labels(provider, model)
         for told in (all_.info, all_.interval):  # what an earlier plan said
             told.remove_by_labels({"provider": provider, "model": model})
-        all_.info.labels(provider, model, plan.target.provider.wire).set(1)
+        skips = str(plan.probe.skip_when_fresh).lower()
+        all_.info.labels(provider, model, plan.target.provider.wire, skips).set(1)
         all_.slow_limit.labels(provider, model).set(plan.policy.slow_s)
         if plan.policy.probing:
             all_.interval.labels(provider, model).set(plan.policy.interval_s)

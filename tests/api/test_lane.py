@@ -13,6 +13,7 @@ from breaker.api.asked import Asked
 from breaker.api.desk import Desk
 from breaker.api.lane import MOST_BYTES, MOST_QUESTIONS, Lane
 from breaker.api.question import Question
+from breaker.api.times import EVERY
 from breaker.route import Route
 from breaker.switchboard import Switchboard
 from tests.api.lanes import ANSWER, END, HOST, LAST, Counting, both, said, served
@@ -328,3 +329,13 @@ async def test_a_server_that_stops_closes_idle_connections(app: FastAPI, desk: D
 
         assert await reader.read() == b""
         writer.close()
+
+
+async def test_the_lane_times_some_of_its_answers(app: FastAPI, desk: Desk) -> None:
+    """One in eight, so that timing costs next to nothing."""
+    async with both(app, desk, Access()) as (_, fast, _):
+        for _ in range(2 * EVERY):
+            await said(fast, [PLAIN])
+
+    assert sum(desk.times.counts) == 2
+    assert 0 < desk.times.sum_s < 60

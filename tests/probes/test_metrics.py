@@ -12,6 +12,7 @@ from prometheus_client import Metric
 
 from breaker.answer import Answer, Ended, Source
 from breaker.api.given import Given
+from breaker.api.times import Times
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.errors import StoreGoneError
 from breaker.log import Log
@@ -91,7 +92,7 @@ async def test_every_metric_is_declared_with_its_labels_and_is_there(metrics: Me
     metrics.probed(good())
     metrics.phases("p/m", dict.fromkeys(Phase, 0.1))
     metrics.spent("p/m", Cost(prompt_tokens=1), 0.5)
-    metrics.watch_door(Given(SETTINGS.routes))
+    metrics.watch_door(Given(SETTINGS.routes), Times())
     metrics.watch_configuration(Reloading(replace(SETTINGS, source=Path("firstbyte.yaml")), {}))
     opened = Circuit(epoch="e", generation=1, cause=Cause.ERRORS, moved_at=1e9, open_until=None)
     board._snapshot.circuits["p/m"] = opened
@@ -320,7 +321,7 @@ async def test_a_route_has_the_targets_whose_circuits_pass(metrics: Metrics, sto
 
 def test_answers_to_agents_are_counted_by_target_and_role(metrics: Metrics) -> None:
     given = Given(SETTINGS.routes)
-    metrics.watch_door(given)
+    metrics.watch_door(given, Times())
     (route,) = SETTINGS.routes
     for stale in (False, True, True):
         given.of(choose(route, {}, 1.0, stale=stale)).times += 1
@@ -392,3 +393,28 @@ async def test_the_loop_goes_on_while_a_scrape_is_rendered() -> None:
     assert scrape.result().text.count("firstbyte_probes_total{") == 100
     assert gc.isenabled()
     assert sys.getswitchinterval() > TURN_S
+
+
+def test_answers_to_agents_are_timed_in_buckets(metrics: Metrics) -> None:
+    times = Times()
+    for seconds in (0.00001, 0.00002, 0.3):
+        times.add(seconds)
+    metrics.watch_door(Given(SETTINGS.routes), times)
+
+    def upto(bound: str) -> float | None:
+        return metrics.registry.get_sample_value("firstbyte_route_answer_seconds_bucket", {"le": bound})
+
+    assert [upto(bound) for bound in ("1e-05", "2.5e-05", "0.1", "+Inf")] == [1, 2, 2, 3]
+    assert metrics.registry.get_sample_value("firstbyte_route_answer_seconds_sum") == pytest.approx(0.30003)
+
+
+def test_of_a_target_that_went_nothing_is_shown(metrics: Metrics) -> None:
+    metrics.probed(good())
+    other = Provider(name="q", base_url="http://127.0.0.1/v1", wire="openai-chat")
+    plan = TargetPlan(target=Target(provider=other, model="n"), policy=Policy())
+    metrics.renew(replace(SETTINGS, targets=(plan,), routes=()))
+    metrics.probed(good())
+
+    labels = {value for family in ours(metrics) for sample in family.samples for value in sample.labels.values()}
+    assert "p" not in labels
+    assert "q" in labels

@@ -27,6 +27,7 @@ CLOSED: dict[str, set[str]] = {
     "role": {*Role},
     "phase": {*Phase},
     "level": {*LEVELS},
+    "skip_when_fresh": {"true", "false"},
     "form": {*Form},
     "token_type": {"prompt", "completion"},
     "le": {f"{bound:.1f}" for bound in names.ANSWER_S},

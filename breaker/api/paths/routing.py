@@ -1,5 +1,6 @@
 """Where to, before a step, and what has moved: /route and /events."""
 
+import time
 from collections.abc import Collection
 from typing import Annotated, Any
 
@@ -49,10 +50,13 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
             name = (route if route is not None else prepared.default) or switchboard.route(route).route.name
             return prepared.asked(name, asking.needs(needs), input_tokens, session)
 
+        began = time.perf_counter()
         said, condition = prepared.answer(asked()), request.headers.get("if-none-match", "")
         if wait is not None and said.known_to(condition):
             await desk.waiting.wait(said, wait, request.receive)
             said = prepared.answer(asked())
+        else:
+            desk.times.add(time.perf_counter() - began)
         said.count.times += 1
         return said.answering(condition)
 
