@@ -14,10 +14,12 @@ from breaker.api.notices import Aside, Line, Spent
 from breaker.api.recent import Recent
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.log import Log
+from breaker.policy import Policy
+from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.scenes import NOW, circuit, entry, held, knows, scene
 from tests.api.server import Server
-from tests.api.world import BACKUP, PRIMARY, URL, failed, good
+from tests.api.world import BACKUP, PRIMARY, ROUTES, URL, failed, good
 from tests.reporting import report
 
 HOSTILE = "<script>alert(1)</script>\"'&$style"
@@ -257,6 +259,19 @@ async def test_the_page_is_packed_for_whoever_can_unpack_it(door: httpx.AsyncCli
     assert "content-encoding" not in plain.headers
     assert plain.text == packed.text
     assert int(packed.headers["content-length"]) * 4 < len(plain.content)
+
+
+async def test_another_process_on_the_same_store_shows_the_same_day(door: httpx.AsyncClient, store: RedisStore) -> None:
+    await report(door, [good("a"), good("b"), failed("c")])
+    policies = {target.name: Policy() for route in ROUTES for target in route.targets}
+    another = Switchboard(store, ROUTES, policies)
+    await another.refresh()
+    transport = httpx.ASGITransport(app=create_app(another, access=Access()))
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as other:
+        said = Reader((await other.get("/")).text).words
+
+    assert "66.7 % good of 3 answers" in said
+    assert "3 reports (1 failed); http error" in said
 
 
 async def test_who_looks_at_the_same_time_sees_the_same_and_a_move_at_once(

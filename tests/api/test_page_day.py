@@ -191,7 +191,7 @@ def test_the_hour_is_told_in_a_sentence(found: tuple[Sample, ...], words: str) -
 
 @pytest.mark.parametrize(
     ("asked_s", "interval_s", "reach_s"),
-    [(None, 60, 900), (None, 3, 225), (200, 3, 225), (1000, 60, 1800), (3599, 60, 3600), (9, 900, 3600)],
+    [(None, 60, 900), (None, 3, 56.25), (200, 3, 225), (1000, 60, 1800), (3599, 60, 3600), (9, 900, 3600)],
 )
 def test_the_plot_reaches_back_an_hour_or_a_part_of_it(
     asked_s: float | None, interval_s: float, reach_s: float

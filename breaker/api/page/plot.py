@@ -17,7 +17,7 @@ _LEAST_INTERVALS = 12
 def reach_s(samples: Sequence[Sample], interval_s: float, now: float) -> float:
     """How far back it reaches: an hour, or a part of it where the target hasn't been asked for longer."""
     asked_s = max(now - samples[0].at if samples else 0.0, _LEAST_INTERVALS * interval_s)
-    return min((SPEED_S / part for part in (16, 8, 4, 2) if SPEED_S / part >= asked_s), default=SPEED_S)
+    return min((SPEED_S / part for part in (64, 32, 16, 8, 4, 2) if SPEED_S / part >= asked_s), default=SPEED_S)
 
 
 def draw(samples: Sequence[Sample], found: Speed, slow_s: float, *, over_s: float, now: float) -> str:
