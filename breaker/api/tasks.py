@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from breaker.api.notices import Aside, Line
 from breaker.done import Completion, Reason
 from breaker.errors import StoreError
+from breaker.logged import STORE_GONE
 from breaker.switchboard import LOOK_S, Switchboard
 from breaker.switchboard.last_runs import Last, LastRun
 
@@ -30,7 +31,7 @@ class Tasks:
             try:
                 last = await self._switchboard.runs.last(SHOWN)
             except StoreError as error:
-                _log.warning("showing the tasks last known: %s", error)
+                _log.warning("showing the tasks last known: %s", error, extra=STORE_GONE())
             else:
                 self._known = [section(last, self._switchboard.now())] if last.runs or last.claimed else []
         return self._known
