@@ -8,7 +8,7 @@ from breaker.attempt.place import Place
 from breaker.verdict import Verdict
 
 # What asking the same target again can't help.
-_FINAL = frozenset({Verdict.AUTH, Verdict.QUOTA, Verdict.NOT_FOUND})
+_FINAL = frozenset({Verdict.AUTH, Verdict.QUOTA, Verdict.NOT_FOUND, Verdict.BAD_REQUEST, Verdict.CONTEXT_TOO_LONG})
 # A pause is shortened by up to this share, so that those who failed together don't come back together.
 _SPREAD = 0.25
 

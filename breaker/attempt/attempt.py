@@ -53,7 +53,9 @@ class Attempt:
 
     `began` and all `now` are seconds on one monotonic clock. `leaves` says that another attempt is left, so that a late
     first byte is given up; `doubts` that it is taken for bad, too, where its text may be a gateway's or a model's that
-    quotes one. `more` are values in the request besides the model.
+    quotes one. `stands_in` says that the question was another target's: what this one refuses of it, such as thoughts
+    that the other has signed, or a length that is too much for it alone, is no fault of the caller's. `more` are values
+    in the request besides the model.
     `looped` says that it was broken off since it had no end.
     """
 
@@ -71,6 +73,7 @@ class Attempt:
         began: float,
         leaves: bool,
         doubts: bool = False,
+        stands_in: bool = False,
         more: Mapping[str, object] | None = None,
     ) -> None:
         self.place = place
@@ -79,6 +82,7 @@ class Attempt:
         self.stand = Stand.HELD
         self._held: list[bytes] = []
         self._doubts = doubts
+        self._stands_in = stands_in
         self._end: End | None = None
         self._asked = asked
         self._limits = limits
@@ -167,10 +171,8 @@ class Attempt:
         ended = Ended.CANCELLED if self._opaque else ended
         answer = self._reading.end(ended, now - self.began, target=self.place.target, id=self._id, source=Source.REPORT)
         self._end = End(answer, judge(answer))
-        # What we wrote into the request ourselves is no fault of its caller's.
-        ours = bool(self.more) and self._end.judgement.verdict is Verdict.BAD_REQUEST
         self._doubted = self._doubts and self._is_doubtful(self._end)
-        bad = ours or failed(self._end.judgement) or self._doubted
+        bad = self.refused_ours or failed(self._end.judgement) or self._doubted
         self.stand = Stand.BAD if bad else Stand.GOOD
 
     @property
@@ -222,6 +224,14 @@ class Attempt:
         if self._doubted:
             return Verdict.GATEWAY_TEXT
         return Verdict.MALFORMED if self._unreadable else self.ended.judgement.verdict
+
+    @property
+    def refused_ours(self) -> bool:
+        """Whether it was refused, once it is over, for what its caller may not be blamed for."""
+        verdict = self.ended.judgement.verdict
+        if verdict is Verdict.BAD_REQUEST:
+            return self._stands_in or bool(self.more)
+        return verdict is Verdict.CONTEXT_TOO_LONG and self._stands_in
 
     @property
     def crowded(self) -> bool:

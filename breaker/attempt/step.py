@@ -82,6 +82,7 @@ class Step:
         self._chance = chance
         self._calm = calm
         self._hedge_s = hedge_s
+        self._first = first
         self._next: Next | None = Next(first, began)
         self._last: Attempt | None = None
         self._winner: Attempt | None = None
@@ -116,7 +117,8 @@ class Step:
         self.running.remove(attempt)
         if attempt is self._winner:
             self._winner = None
-        self._last = attempt
+        if self._last is None or not attempt.refused_ours:
+            self._last = attempt
         answer, _ = attempt.ended
         self.tried.append(Tried(attempt.place, attempt.verdict, attempt.began + answer.seconds, answer.retry_after_s))
         self._next = next_try(
@@ -164,6 +166,7 @@ class Step:
             began=now,
             leaves=left and self._hedge_s is None,
             doubts=left and Verdict.GATEWAY_TEXT not in met,
+            stands_in=place.target != self._first.target,
             more=calmer(self._asked, place.base_url) if self._calm or Verdict.LOOP in met else {},
         )
         self.running.append(attempt)

@@ -97,6 +97,20 @@ async def test_without_a_backup_the_same_target_is_asked_again(face: Face) -> No
     assert world.verdicts == ["overloaded"] * PATIENT.attempts
 
 
+@EVERY_FACE
+async def test_what_the_backup_alone_refuses_is_never_seen(face: Face) -> None:
+    """It may be the other's signed thoughts, or too long for a smaller window."""
+    async with Simulator({"a/m": "http_error,status=503", "b/m": "http_error,status=400"}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        came = await ask(face, world)
+
+        assert (simulator.asked("a/m").count, simulator.asked("b/m").count) == (2, 1)
+
+    assert isinstance(came.error, openai.InternalServerError | anthropic.APIStatusError)
+    assert came.error.status_code == 503
+    assert world.verdicts == ["overloaded", "bad_request", "overloaded"]
+
+
 @pytest.mark.parametrize("face", OTHERS, ids=str)
 async def test_what_is_kept_at_one_provider_is_asked_of_no_other(face: Face) -> None:
     async with Simulator({"a/m": "http_error,status=503", "b/m": FINE}, seed=1) as simulator:

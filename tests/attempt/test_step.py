@@ -1,9 +1,14 @@
+import json
+
+import pytest
+
 from breaker.answer import Ended
 from breaker.attempt import Act, Attempt, Begin, Drop, Limits, Refuse, Show, Stand, Step, Wait
 from breaker.verdict import Verdict
 from tests.attempt.made import PROSE, said, step, stop
 
 NEVER = float("inf")
+TOO_LONG = json.dumps({"error": {"code": "context_length_exceeded", "message": "too long"}}).encode()
 
 
 def begin(made: Step, now: float) -> Attempt:
@@ -38,6 +43,37 @@ def test_a_good_answer_is_shown() -> None:
 
     assert made.next(101.0) == Show(first)
     assert (made.made, made.tried) == (1, [])
+
+
+@pytest.mark.parametrize(("body", "verdict"), [(b"no such block", "bad_request"), (TOO_LONG, "context_too_long")])
+def test_what_a_backup_alone_refuses_is_no_fault_of_the_callers(body: bytes, verdict: str) -> None:
+    """Thoughts that the first has signed, or a length that only the backup can't read: the first is asked again."""
+    made = step("b/m")
+    first = begin(made, 100.0)
+    fails(first, 101.0, status=503)
+    backup = begin(made, 101.0)
+    backup.headers(400, {}, 101.5)
+    backup.feed(body, 101.5)
+    backup.end(Ended.COMPLETE, 101.5)
+    wait = made.next(101.5)
+    assert isinstance(wait, Wait)
+    again = made.next(wait.until)
+
+    assert isinstance(again, Begin)
+    assert again.attempt.place.target == "p/m"
+    assert [one.verdict.value for one in made.tried] == ["overloaded", verdict]
+    fails(again.attempt, 103.0, status=503)
+    assert made.next(103.0) == Show(again.attempt)
+
+
+def test_where_the_first_gave_no_error_of_its_own_and_the_backup_refuses_the_caller_is_told_of_both() -> None:
+    made = step("b/m", limits=Limits(attempts=2))
+    fails(begin(made, 100.0), 101.0)
+    fails(begin(made, 101.0), 101.5, status=400)
+    act = made.next(101.5)
+
+    assert isinstance(act, Refuse)
+    assert [one.verdict for one in act.tried] == [Verdict.CONNECT_ERROR, Verdict.BAD_REQUEST]
 
 
 def test_an_answer_is_shown_before_its_end() -> None:
