@@ -74,9 +74,7 @@ def test_there_is_a_column_for_each_slot_and_its_shape_says_what_came() -> None:
     [
         pytest.param(slot(0, good=3), "12:00 to 12:16 UTC: 3 probes, all good", id="good"),
         pytest.param(slot(0, good=1, reports=1200), "1 probe, all good, 1,200 reports, all good", id="both"),
-        pytest.param(
-            slot(0, good=14, slow=2, verdict="pending", out=1), "16 probes (2 slow); pending; out", id="slow and out"
-        ),
+        pytest.param(slot(0, good=14, slow=2, verdict="pending", out=1), "16 probes (2 slow); out", id="slow and out"),
         pytest.param(slot(0, good=0, refused=1, verdict="not_found"), "1 probe (1 refused); not found", id="refused"),
         pytest.param(slot(0, good=0), "no answers", id="nothing"),
     ],

@@ -16,6 +16,7 @@ from tests.page.world import FIRST, SITUATIONS, come_to, world
 NO_CLOCK = "window.setInterval = () => 0;"
 WIDTHS = (375, 1440)
 NARROW = "document.documentElement.scrollWidth <= window.innerWidth"
+OPENED = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 # Of all but the key to the bar's colours.
 COLOURS = """[...document.querySelectorAll('.top *, main *')].flatMap((one) => {
   const style = getComputedStyle(one);
@@ -50,6 +51,7 @@ async def test_a_situation_is_understood_in_any_width_and_light_and_nobody_is_le
                 for dark in (False, True):
                     with browser.page(made.url, width=width, dark=dark) as page:
                         page.says(SITUATIONS[situation])
+                        page.run(OPENED)
                         assert page.run(NARROW), (width, dark)
                         assert page.violations() == [], (width, dark)
 
@@ -212,7 +214,7 @@ async def test_the_reference_can_be_read_and_tried(browser: Browser, server: Ser
         def look() -> None:
             for dark in (False, True):
                 with browser.page(f"{made.url}/docs", width=width, dark=dark) as page:
-                    page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+                    page.run(OPENED)
                     assert page.run(NARROW)
                     assert page.violations() == [], dark
                     assert page.run("document.querySelector('[data-here]').textContent") == made.url

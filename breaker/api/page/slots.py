@@ -67,7 +67,8 @@ def says(slot: Slot) -> str:
 
 def _became(slot: Slot) -> str:
     sides = [_side(slot.probes, "probe"), _side(slot.reports, "report")]
-    worst = f"; {slot.verdict.replace('_', ' ')}" if slot.worst is not Weight.GOOD else ""
+    plain = slot.worst in (Weight.GOOD, Weight.SLOW)  # the counts say it all
+    worst = "" if plain else f"; {slot.verdict.replace('_', ' ')}"
     return f"{', '.join(filter(None, sides))}{worst}{'; out' if slot.out else ''}"
 
 
