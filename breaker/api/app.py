@@ -51,11 +51,12 @@ def create_app(
         switchboard, phrase_ids(phrases), switchboard.targets() if targets is None else targets
     )
     looking = looking or Looking(switchboard, besides or Besides(), metrics=metrics is not None)
+    deciding = runs.Deciding(switchboard)
     for router in (
         routing.router(switchboard, desk or Desk.over(switchboard)),
         plan.router(switchboard),
         agents.router(reporting.report),
-        runs.router(switchboard, reporting.steps),
+        runs.router(switchboard, reporting.steps, deciding),
         judge.router(phrases),
         people.router(switchboard, looking),
         status.router(switchboard, looking),
@@ -76,6 +77,7 @@ def create_app(
         return Response(status_code=204, headers=BASE_HEADERS)
 
     app.add_middleware(agents.Straight, report=reporting.report)
+    app.add_middleware(runs.Straight, deciding=deciding)
     app.add_middleware(Guard, access=access)
     return app
 

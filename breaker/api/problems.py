@@ -76,6 +76,14 @@ def unknown_name(error: UnknownNameError) -> ProblemError:
     return ProblemError(404, f"unknown-{error.kind}", detail, known=list(error.known))
 
 
+def of_store(error: StoreError) -> ProblemError:
+    """The problem of a store that couldn't do what was asked; its own words may name addresses, and stay in the log."""
+    if isinstance(error, DamagedStoreError):
+        return _damaged(error)
+    detail = "the store doesn't answer or takes no changes just now; try again in a moment"
+    return ProblemError(503, "store-gone", detail, headers={"Retry-After": "1"})
+
+
 def bad_fields(errors: Sequence[Mapping[str, object]]) -> ProblemError:
     """The problem of fields that are missing or wrong, each by its name; `errors` as pydantic tells them."""
     fields = [{"field": _field(error), "wrong": str(error["msg"]).removeprefix("Value error, ")} for error in errors]
@@ -117,11 +125,8 @@ async def _unknown_name(_: Request, error: Exception) -> Response:
 
 
 async def _store(_: Request, error: Exception) -> Response:
-    """The store's own words may name addresses, so they stay in the log."""
-    if isinstance(error, DamagedStoreError):
-        return _damaged(error).response()
-    detail = "the store doesn't answer or takes no changes just now; try again in a moment"
-    return ProblemError(503, "store-gone", detail, headers={"Retry-After": "1"}).response()
+    assert isinstance(error, StoreError)
+    return of_store(error).response()
 
 
 def _damaged(error: DamagedStoreError) -> ProblemError:

@@ -4,6 +4,7 @@ import re
 from enum import StrEnum
 
 from breaker.api import reports, steps
+from breaker.done import DEFAULT_BOUNDS
 from breaker.run import Effect, Outcome, State, reading
 
 
@@ -65,3 +66,17 @@ OPERATIONS = _body(
 CHECKS = _body(
     _object({"id": _ID, "seq": _SEQ, "name": _NAME, "outcome": _word(Outcome)}, "id", "seq", "name", "outcome")
 )
+
+
+def _parameter(place: str, name: str, shape: dict[str, object]) -> dict[str, object]:
+    return {"in": place, "name": name, "required": place == "path", "schema": shape}
+
+
+MAX_STEPS, MAX_HAND_BACKS = 1_000, 20
+DONE = {
+    "parameters": [
+        _parameter("path", "run", {**_text(reading.RUN), "maxLength": reading.MAX_RUN}),
+        _parameter("query", "steps", {**_whole(1, MAX_STEPS), "default": DEFAULT_BOUNDS.steps}),
+        _parameter("query", "hand_backs", {**_whole(0, MAX_HAND_BACKS), "default": DEFAULT_BOUNDS.hand_backs}),
+    ]
+}

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from operator import itemgetter
+from typing import NamedTuple, TypeVar
 
 from breaker.run import codec
 from breaker.run.facts import Check, Fact, Stage, Step
 from breaker.run.words import Effect, State
 
 _F = TypeVar("_F", Step, Stage, Check)
-_T = TypeVar("_T")
 
+# The number and the id, which all facts and operations begin with, the other way round.
+_order = itemgetter(1, 0)
 # After these nobody knows whether it happened.
 _OPEN_ENDED = (State.EXECUTING, State.UNKNOWN)
 # Of two ends that an attempt is said to have had at the same place in the run, the one that promises least holds.
 _PROMISES = (State.PLANNED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNKNOWN)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One thing that is to happen, as all its stages together say it.
 
     `seq` is its first stage's, `ended_seq` its last one's. `attempts` is how many were begun. What isn't known is None.
@@ -78,59 +79,69 @@ class Run:
 
 def fold(facts: Iterable[Fact], *, overfull: bool = False) -> Run:
     """The run that these facts tell of; the same for the same set of them."""
-    known = set(facts)
-    steps = {one.id: one for one in _sorted(fact for fact in known if isinstance(fact, Step))}
-    checks = {one.name: one for one in _sorted(fact for fact in known if isinstance(fact, Check))}
+    known = list(facts)
+    steps = {one.id: one for one in _sorted([fact for fact in known if isinstance(fact, Step)])}
+    checks = {one.name: one for one in _sorted([fact for fact in known if isinstance(fact, Check)])}
     stages = defaultdict[str, list[Stage]](list)
-    for one in _sorted(fact for fact in known if isinstance(fact, Stage)):
+    for one in _sorted([fact for fact in known if isinstance(fact, Stage)]):
         stages[one.id].append(one)
     operations = [_operation(found) for found in stages.values()]
     return Run(
         steps=tuple(sorted(steps.values(), key=_order)),
-        operations=tuple(sorted(operations, key=lambda one: (one.seq, one.id))),
+        operations=tuple(sorted(operations, key=_order)),
         checks=tuple(sorted(checks.values(), key=_order)),
         overfull=overfull,
     )
 
 
-def _order(fact: Fact) -> tuple[int, str]:
-    return fact.seq, fact.id
-
-
-def _sorted(facts: Iterable[_F]) -> list[_F]:
+def _sorted(facts: list[_F]) -> list[_F]:
     """In the order of the run; what has the same place, in that of its text, so that arrival never decides."""
-    found = list(facts)
-    if len({_order(fact) for fact in found}) == len(found):
-        return sorted(found, key=_order)
-    return sorted(found, key=lambda fact: (*_order(fact), codec.write(fact)))
+    if len(set(map(_order, facts))) == len(facts):
+        return sorted(facts, key=_order)
+    return sorted(facts, key=lambda fact: (*_order(fact), codec.write(fact)))
 
 
 def _operation(stages: list[Stage]) -> Operation:
-    """One operation of its stages, which are in their order."""
+    """One operation of its stages, which are in their order: of most that they tell, the last one holds."""
+    key = needs = reference = arguments = at_s = required = None
+    effect, attempts = Effect.READ, 0
+    replaces: tuple[str, ...] = ()
+    results: list[str] = []
+    for one in stages:
+        if one.effect is Effect.WRITE:
+            effect = one.effect
+        if one.attempt > attempts and one.state is not State.PLANNED:
+            attempts = one.attempt
+        if one.required is not None:
+            required = bool(required) or one.required
+        if one.replaces:
+            replaces += one.replaces
+        if one.result is not None:
+            results.append(one.result)
+        key, needs = one.idempotency_key or key, one.needs or needs
+        reference, arguments = one.reference or reference, one.arguments or arguments
+        at_s = at_s if one.at_s is None else one.at_s
     first, last = stages[0], stages[-1]
-    effect = Effect.WRITE if any(one.effect is Effect.WRITE for one in stages) else Effect.READ
-    key = _last(one.idempotency_key for one in stages)
     state, at = _state(stages, effect, harmless=effect is Effect.READ or key is not None)
-    said = [one.required for one in stages if one.required is not None]
     return Operation(
-        id=first.id,
-        seq=first.seq,
-        ended_seq=last.seq,
-        tool=first.tool,
-        effect=effect,
-        state=state,
-        attempts=max((one.attempt for one in stages if one.state is not State.PLANNED), default=0),
-        needs=_last(one.needs or None for one in stages) or (),
-        replaces=tuple(dict.fromkeys(old for one in stages for old in one.replaces)),
-        required=any(said) if said else effect is Effect.WRITE,
-        idempotency_key=key,
-        reference=_last(one.reference for one in stages),
-        error=None if state is State.SUCCEEDED else at.error,
-        retryable=state is State.FAILED and at.retryable is True,
-        arguments=_last(one.arguments for one in stages),
-        results=frozenset(one.result for one in stages if one.result is not None),
-        seconds=at.seconds,
-        at_s=_last(one.at_s for one in stages),
+        first.id,
+        first.seq,
+        last.seq,
+        first.tool,
+        effect,
+        state,
+        attempts,
+        needs or (),
+        tuple(dict.fromkeys(replaces)),
+        effect is Effect.WRITE if required is None else required,
+        key,
+        reference,
+        None if state is State.SUCCEEDED else at.error,
+        state is State.FAILED and at.retryable is True,
+        arguments,
+        frozenset(results),
+        at.seconds,
+        at_s,
     )
 
 
@@ -142,8 +153,11 @@ def _state(stages: list[Stage], effect: Effect, *, harmless: bool) -> tuple[Stat
     attempts: dict[int, Stage] = {}
     for one in stages:
         before = attempts.get(one.attempt)
-        if before is None or _weight(before) <= _weight(one):
+        if before is None or _overtakes(one, before):
             attempts[one.attempt] = one
+    if len(attempts) == 1:
+        (only,) = attempts.values()
+        return only.state, only
     newest = attempts[max(attempts)]
     lost = [one for one in attempts.values() if one is not newest and one.state in _OPEN_ENDED]
     won = [one for one in attempts.values() if one.state is State.SUCCEEDED]
@@ -156,14 +170,18 @@ def _state(stages: list[Stage], effect: Effect, *, harmless: bool) -> tuple[Stat
     return newest.state, newest
 
 
-def _weight(stage: Stage) -> tuple[int, int, int]:
-    """An end stands before a begin, whichever was told later, and a begin before a plan; of several ends the last."""
-    progress = 2 if stage.state.ended else int(stage.state is State.EXECUTING)
-    return progress, stage.seq, _PROMISES.index(stage.state)
+def _overtakes(one: Stage, before: Stage) -> bool:
+    """Whether a stage that was told later says more: an end more than a begin, a begin more than a plan.
+
+    Of several ends at one place in the run the one that promises least.
+    """
+    progress, other = _progress(one), _progress(before)
+    if progress != other or one.seq != before.seq:
+        return progress >= other
+    return _PROMISES.index(one.state) >= _PROMISES.index(before.state)
 
 
-def _last(values: Iterable[_T | None]) -> _T | None:
-    found = None
-    for value in values:
-        found = found if value is None else value
-    return found
+def _progress(stage: Stage) -> int:
+    if stage.state is State.PLANNED:
+        return 0
+    return 1 if stage.state is State.EXECUTING else 2

@@ -19,11 +19,6 @@ class State(StrEnum):
     FAILED = "failed"
     SUCCEEDED = "succeeded"
 
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more comes of this attempt."""
-        return self not in (State.PLANNED, State.EXECUTING)
-
 
 class Outcome(StrEnum):
     """What a task's own check said of it."""

@@ -62,12 +62,14 @@ class Added(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptRun:
-    """A run as a store keeps it: its facts as lines, and since when, in seconds since 1970; None where there is none.
+    """A run as a store keeps it: its facts as lines in any order, and since when; None where there is no run.
 
-    `decided` and `claimed` are what was concluded of it last, empty for nothing.
+    Times are seconds since 1970. `stamp` is another as soon as anything is added. `decided` and `claimed` are what was
+    concluded of it last, empty for nothing.
     """
 
-    lines: frozenset[str]
+    stamp: str
+    lines: tuple[str, ...]
     began: float | None
     overfull: bool
     decided: str
@@ -99,8 +101,8 @@ class RunStore(Protocol):
         """Add facts, each once; what became of each."""
         ...
 
-    async def read(self, name: str) -> KeptRun:
-        """All that is kept of a run."""
+    async def read(self, name: str, known: str = "") -> KeptRun | None:
+        """All that is kept of a run; None where its stamp is the known one."""
         ...
 
     async def conclude(self, name: str, decided: str, claimed: str) -> tuple[bool, bool]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from breaker.store.call import Call, answered, command, time_of
 from breaker.store.contract import Added, Claim, KeptRun, LastRuns
-from breaker.store.script import ADD, CONCLUDE, NOTE
+from breaker.store.script import ADD, CONCLUDE, NOTE, RUN
 from breaker.store.servers import Servers
 
 # A run is forgotten so long after its last fact.
@@ -31,17 +31,19 @@ class RedisRuns:
         said = await self._ask(ADD.call(_keys(name), (KEPT_S, MOST_FACTS, MOST_BYTES, *lines)))
         return tuple(map(Added, said))
 
-    async def read(self, name: str) -> KeptRun:
-        """All that is kept of a run."""
-        facts, about = _keys(name)
-        calls = [command("SMEMBERS", facts), command("HMGET", about, "began", "overfull", "decided", "claimed")]
-        lines, (began, overfull, decided, claimed) = map(answered, await self._servers.send(calls))
+    async def read(self, name: str, known: str = "") -> KeptRun | None:
+        """All that is kept of a run; None where its stamp is the known one."""
+        said: str = await self._ask(RUN.call(_keys(name), (known,)))
+        if "\0" not in said:
+            return None
+        stamp, began, overfull, decided, claimed, lines = said.split("\0")
         return KeptRun(
-            lines=frozenset(lines),
+            stamp=stamp,
+            lines=tuple(lines.split("\n")) if lines else (),
             began=float(began) if began else None,
             overfull=bool(overfull),
-            decided=decided or "",
-            claimed=claimed or "",
+            decided=decided,
+            claimed=claimed,
         )
 
     async def conclude(self, name: str, decided: str, claimed: str) -> tuple[bool, bool]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from breaker.done import Bounds, Decision, decide
 from breaker.run import Fact, Run, Stage, codec, fold
@@ -18,6 +19,13 @@ class Followed:
     mark: str
     began: float | None
     run: Run
+
+
+class Decided(NamedTuple):
+    """What was decided of a run, and the stamp of what that rests on: while that is the same, so is the decision."""
+
+    stamp: str
+    decision: Decision
 
 
 class Runs:
@@ -40,16 +48,19 @@ class Runs:
         """All that is known of a run; empty where nothing is. Raises StoreError."""
         name = key_of(run)
         kept = await self._store.read(name)
+        assert kept is not None
         return Followed(mark=mark_of(name), began=kept.began, run=_folded(kept))
 
-    async def done(self, run: str, bounds: Bounds) -> Decision:
-        """Whether a run's task may be called done. Raises StoreError."""
+    async def done(self, run: str, bounds: Bounds, known: str = "") -> Decided | None:
+        """Whether a run's task may be called done; None where its stamp is the known one. Raises StoreError."""
         name = key_of(run)
-        kept = await self._store.read(name)
+        kept = await self._store.read(name, known)
+        if kept is None:
+            return None
         decision = decide(_folded(kept), bounds)
         if kept.began is not None:
             await self._conclude(name, kept, decision)
-        return decision
+        return Decided(kept.stamp, decision)
 
     async def last(self, limit: int) -> last_runs.Last:
         """The last decisions of all runs, and how often a claim of completion was untrue. Raises StoreError."""
@@ -78,5 +89,4 @@ def mark_of(name: str) -> str:
 
 
 def _folded(kept: KeptRun) -> Run:
-    facts = (codec.read(line) for line in kept.lines)
-    return fold((fact for fact in facts if fact is not None), overfull=kept.overfull)
+    return fold(codec.read(kept.lines), overfull=kept.overfull)

@@ -8,10 +8,12 @@ import pytest
 import redis
 
 from breaker.api import Access, create_app
+from breaker.api.paths import runs
 from breaker.store.runs import MOST_FACTS
 from breaker.switchboard import Switchboard
 from tests.api.server import Server
 from tests.api.world import PRIMARY, URL, good
+from tests.run.made import answer
 
 TOKENS = {"agent_token": "agent", "admin_token": "admin"}
 
@@ -208,6 +210,28 @@ async def test_bounds_may_be_chosen(door: httpx.AsyncClient) -> None:
     assert limited["reason"] == "step_limit"
     assert (handed["reason"], handed["next"], handed["notice"]) == ("announced", "stop", None)
     assert (await door.get("/runs/goal-1/done?steps=0")).status_code == 422
+
+
+async def test_what_was_said_is_said_again_until_something_new_is_known(door: httpx.AsyncClient) -> None:
+    await tell(door, "goal-1", "steps", final("a", 1))
+    first, second = await done(door, "goal-1"), await done(door, "goal-1")
+    await tell(door, "goal-1", "operations", stage("a", 2, "planned"))
+    third, bounded = await done(door, "goal-1"), (await door.get("/runs/goal-1/done?hand_backs=0")).json()
+
+    assert first == second
+    assert (first["decision"], third["decision"]) == ("completed", "not_finished")
+    assert (third["next"], bounded["next"]) == ("go_on", "stop")
+
+
+async def test_no_more_answers_are_kept_than_there_is_room_for(switchboard: Switchboard) -> None:
+    deciding = runs.Deciding(switchboard, most_bytes=3_000)
+    for number in range(9):
+        await switchboard.runs.add(f"run-{number}", [answer(1)])
+        await deciding.say(f"run-{number}", {})
+        await deciding.say(f"run-{number}", {})
+
+    assert 1 <= len(deciding._said) <= 4
+    assert deciding._bytes == sum(len(body) for _, body in deciding._said.values()) <= 3_000
 
 
 async def test_each_claim_is_counted_once_by_its_provider(door: httpx.AsyncClient) -> None:

@@ -46,7 +46,7 @@ async def test_many_who_tell_at_once_come_to_what_one_comes_to(store: RedisStore
     for some in (halves[:4], halves[:8], halves):
         await asyncio.gather(*(tell(some) for _ in range(3)))
         decisions = await asyncio.gather(*(one.done("goal-17", DEFAULT_BOUNDS) for one in replicas * 2))
-        seen.append({decision == decide(fold(some)) for decision in decisions})
+        seen.append({one is not None and one.decision == decide(fold(some)) for one in decisions})
 
     assert seen == [{True}] * 3
     assert len(staged) == 6

@@ -1,16 +1,21 @@
 """What an agent tells of its task, and whether that is done: /runs."""
 
-from collections.abc import Awaitable, Callable
+import re
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breaker.api import bodies, reports, run_schema, run_shapes, run_shaping, shapes
-from breaker.api.problems import ProblemError
-from breaker.api.replies import as_json
+from breaker.api.problems import ProblemError, bad_fields, of_store
+from breaker.api.replies import BASE_HEADERS, NO_STORE, as_json, encoded
+from breaker.api.run_schema import MAX_HAND_BACKS, MAX_STEPS
 from breaker.done import DEFAULT_BOUNDS, Bounds, decide
-from breaker.errors import BadFactError
+from breaker.errors import BadFactError, StoreError
 from breaker.run import Check, Stage, reading
 from breaker.switchboard import Switchboard
 
@@ -18,12 +23,75 @@ from breaker.switchboard import Switchboard
 StepsReport = Callable[[Request, str | None], Awaitable[Response]]
 
 MAX_LAST = 100
-MAX_STEPS, MAX_HAND_BACKS = 1_000, 20
+# Of answers whether tasks are done; one of fifty steps has some 5 KB.
+MOST_BYTES_KEPT = 16_000_000
+_ASKED = re.compile(r"/runs/([^/]*)/done")
 
 _Run = Annotated[str, Path(pattern=f"^{reading.RUN.pattern}$", max_length=reading.MAX_RUN)]
 
 
-def router(switchboard: Switchboard, report: StepsReport) -> APIRouter:
+class Deciding:
+    """Says whether tasks are done; what was said last is kept, and said again while nothing new is known of a task.
+
+    `most_bytes` of answers are kept, the newest.
+    """
+
+    def __init__(self, switchboard: Switchboard, most_bytes: int = MOST_BYTES_KEPT) -> None:
+        self._runs = switchboard.runs
+        self._most_bytes = most_bytes
+        self._said: OrderedDict[tuple[str, Bounds], tuple[str, bytes]] = OrderedDict()
+        self._bytes = 0
+
+    async def done(self, request: Request) -> Response:
+        """Whether a run's task may be called done, and on what that rests."""
+        return await self.say(request.path_params["run"], request.query_params)
+
+    async def say(self, run: str, asked: Mapping[str, str]) -> Response:
+        """The answer to a question with these parameters. Raises ProblemError or StoreError."""
+        try:
+            reading.run_id(run)
+        except BadFactError as error:
+            raise bad_fields([{"loc": ("path", "run"), "msg": str(error)}]) from None
+        bounds = _bounds(asked)
+        stamp, body = self._said.get((run, bounds), ("", b""))
+        decided = await self._runs.done(run, bounds, stamp)
+        if decided is not None:
+            body = encoded(run_shaping.of_decision(run, decided.decision))
+            self._keep((run, bounds), decided.stamp, body)
+        return Response(body, headers={**BASE_HEADERS, **NO_STORE}, media_type="application/json")
+
+    def _keep(self, asked: tuple[str, Bounds], stamp: str, body: bytes) -> None:
+        _, before = self._said.pop(asked, ("", b""))
+        self._said[asked] = stamp, body
+        self._bytes += len(body) - len(before)
+        while self._bytes > self._most_bytes:
+            _, (_, oldest) = self._said.popitem(last=False)
+            self._bytes -= len(oldest)
+
+
+class Straight:
+    """Answers `GET /runs/{run}/done` before the framework looks for its route, which takes a quarter of the time."""
+
+    def __init__(self, app: ASGIApp, deciding: Deciding) -> None:
+        self._app = app
+        self._deciding = deciding
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say whether a task is done; all else goes on."""
+        asked = _ASKED.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        if asked is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            response = await self._deciding.say(asked[1], QueryParams(scope["query_string"]))
+        except ProblemError as problem:
+            response = problem.response()
+        except StoreError as error:
+            response = of_store(error).response()
+        await response(scope, receive, send)
+
+
+def router(switchboard: Switchboard, report: StepsReport, deciding: Deciding) -> APIRouter:
     """The paths of those who follow a task; `report` takes steps, as it takes all reports."""
     paths, runs = APIRouter(tags=["runs"]), switchboard.runs
 
@@ -51,15 +119,7 @@ def router(switchboard: Switchboard, report: StepsReport) -> APIRouter:
         """Take what one or several of a task's own checks said."""
         return await _add(switchboard, run, await _items(request), reading.check)
 
-    @paths.get("/runs/{run}/done", response_model=run_shapes.DoneShape)
-    async def done(
-        run: _Run,
-        steps: Annotated[int, Query(ge=1, le=MAX_STEPS)] = DEFAULT_BOUNDS.steps,
-        hand_backs: Annotated[int, Query(ge=0, le=MAX_HAND_BACKS)] = DEFAULT_BOUNDS.hand_backs,
-    ) -> Response:
-        """Whether a run's task may be called done, and on what that rests."""
-        decision = await runs.done(run, Bounds(steps=steps, hand_backs=hand_backs))
-        return as_json(run_shaping.of_decision(run, decision))
+    paths.get("/runs/{run}/done", response_model=run_shapes.DoneShape, openapi_extra=run_schema.DONE)(deciding.done)
 
     @paths.get("/runs/{run}", response_model=run_shapes.RunShape)
     async def run_(run: _Run) -> Response:
@@ -75,6 +135,25 @@ def router(switchboard: Switchboard, report: StepsReport) -> APIRouter:
         return as_json(run_shaping.of_last(await runs.last(limit)))
 
     return paths
+
+
+def _bounds(asked: Mapping[str, str]) -> Bounds:
+    """The bounds that a question names. Raises ProblemError."""
+    if not asked:
+        return DEFAULT_BOUNDS
+    return Bounds(
+        steps=_whole(asked, "steps", 1, MAX_STEPS, DEFAULT_BOUNDS.steps),
+        hand_backs=_whole(asked, "hand_backs", 0, MAX_HAND_BACKS, DEFAULT_BOUNDS.hand_backs),
+    )
+
+
+def _whole(asked: Mapping[str, str], name: str, least: int, most: int, otherwise: int) -> int:
+    text = asked.get(name)
+    if text is None:
+        return otherwise
+    if text.isascii() and text.isdecimal() and len(text) <= 9 and least <= int(text) <= most:
+        return int(text)
+    raise bad_fields([{"loc": ("query", name), "msg": f"must be a whole number from {least} to {most}"}])
 
 
 async def _items(request: Request) -> list[object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from breaker.client.run.call import KEY, Call
@@ -55,7 +54,7 @@ class Tool:
         last = {need: self.run.last_of(need) for need in self.needs}
         needs = tuple(dict.fromkeys(one.id for one in last.values() if one is not None))
         call = Call(self, name, found, arguments, needs, self._about_of(bound), bound)
-        hindered = hindrance(run, found and replace(found, needs=needs), needs)
+        hindered = hindrance(run, found and found._replace(needs=needs), needs)
         if None in last.values() or hindered is not None:
             why = Why.NEEDS if hindered is None else hindered.why
             if found is None:

