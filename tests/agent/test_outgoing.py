@@ -9,6 +9,8 @@ import httpx2
 import pytest
 
 from breaker.client.transport import AsyncTransport, Transport
+from monitor.simulator import Simulator
+from tests.agent.faces import HELLO
 from tests.agent.test_sending import ANSWER, Echo, echo
 from tests.agent.world import PATIENT, World
 
@@ -45,6 +47,26 @@ async def asked(family: Any, made: Echo, *, awaits: bool, far: bool) -> Any:
             return client.post(url, json=body)
 
     return await asyncio.to_thread(block)
+
+
+@FAMILIES
+async def test_no_step_waits_for_the_connection_of_another(family: Any) -> None:
+    """More streams at once than the clients' own hundred."""
+    at_once = 110
+    body = {"model": "any", "messages": HELLO, "stream": True}
+    async with (
+        Simulator({"a/m": "headers_only"}, seed=1) as simulator,
+        family.AsyncClient(transport=AsyncTransport(guide=World(simulator), limits=PATIENT)) as client,
+        asyncio.timeout(60),
+    ):
+        url = "http://nowhere.invalid/v1/chat/completions"
+        steps = [asyncio.create_task(client.post(url, json=body)) for _ in range(at_once)]
+        asked = await simulator.until_asked("a/m", at_once)
+        for step in steps:
+            step.cancel()
+        await asyncio.gather(*steps, return_exceptions=True)
+
+    assert asked.count == at_once
 
 
 @pytest.mark.parametrize("awaits", [True, False])

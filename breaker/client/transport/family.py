@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from breaker.answer import Ended
@@ -56,8 +56,11 @@ class Family:
         self.request: Any = module.Request
         self.response: Any = module.Response
         self.url: Any = module.URL
-        self.transport: Any = module.HTTPTransport
-        self.async_transport: Any = module.AsyncHTTPTransport
+        # Agents run many steps at once, and a stream holds its connection for minutes: a step that waits for one would
+        # look like a provider that is silent.
+        limits = module.Limits(max_connections=None, max_keepalive_connections=100)
+        self.transport: Any = partial(module.HTTPTransport, limits=limits)
+        self.async_transport: Any = partial(module.AsyncHTTPTransport, limits=limits)
         self.sync_stream = type("AnswerStream", (_SyncStream, module.SyncByteStream), {})
         self.async_stream = type("AnswerStream", (_AsyncStream, module.AsyncByteStream), {})
         self.not_read: type[Exception] = module.RequestNotRead
