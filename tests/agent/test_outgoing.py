@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,7 +14,9 @@ from breaker.client.transport import AsyncTransport, Transport
 from monitor.simulator import Simulator
 from tests.agent.faces import HELLO
 from tests.agent.test_sending import ANSWER, Echo, echo
-from tests.agent.world import PATIENT, World
+from tests.agent.world import FINE, PATIENT, World
+from tests.client.serving import nobody
+from tests.processes import environment
 
 FAMILIES = pytest.mark.parametrize("family", [httpx, httpx2], ids=["httpx", "httpx2"])
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -47,6 +51,34 @@ async def asked(family: Any, made: Echo, *, awaits: bool, far: bool) -> Any:
             return client.post(url, json=body)
 
     return await asyncio.to_thread(block)
+
+
+_FORKING = """
+import os, httpx2
+from breaker.client import Firstbyte
+from breaker.client.transport import Transport
+
+with Firstbyte("{nobody}", fallback=[{{"target": "a/m", "base_url": "{base_url}", "wire": "openai-chat"}}]) as guide:
+    client = httpx2.Client(transport=Transport(guide=guide))
+    ask = lambda: client.post("http://nowhere.invalid/v1/chat/completions", json={body}).raise_for_status()
+    ask()
+    child = os.fork()
+    ask()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+    os._exit(0)
+"""
+
+
+async def test_a_process_that_was_forked_opens_connections_of_its_own(tmp_path: Path) -> None:
+    async with Simulator({"a/m": FINE}, seed=1) as simulator, asyncio.timeout(60):
+        body = {"model": "any", "messages": HELLO}
+        script = _FORKING.format(nobody=nobody(), base_url=simulator.base_url("a"), body=body)
+        env = environment(tmp_path)
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, env=env)
+        assert await process.wait() == 0
+
+        assert (simulator.asked("a/m").count, simulator.accepted("a")) == (3, 2)
 
 
 @FAMILIES

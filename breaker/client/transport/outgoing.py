@@ -1,5 +1,6 @@
 """The transport that is used where a caller gives none: direct, or by the proxy that the environment names."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
@@ -8,13 +9,16 @@ from urllib.request import getproxies, proxy_bypass
 class Outgoing:
     """One transport for each proxy; a client that is given a transport looks at no proxies itself.
 
-    `make` makes one, with the proxy's URL or None. What the environment says is read once.
+    `make` makes one, with the proxy's URL or None. What the environment says is read once. A process that was forked
+    makes its own, since two that speak by one connection would read each other's answers.
     """
 
     def __init__(self, make: Callable[[str | None], Any]) -> None:
         self._make = make
         self._made: dict[str | None, Any] = {}
         self._proxies = getproxies()
+        self._process = os.getpid()
+        self._left: list[dict[str | None, Any]] = []
 
     def handle_request(self, request: Any) -> Any:
         """Send by the way that leads to the request's host."""
@@ -35,6 +39,9 @@ class Outgoing:
             await made.aclose()
 
     def _to(self, url: Any) -> Any:
+        if self._process != os.getpid():
+            self._left.append(self._made)  # collected, it would close what the parent uses
+            self._made, self._process = {}, os.getpid()
         proxy = self._proxy(url)
         if proxy not in self._made:
             self._made[proxy] = self._make(proxy)
