@@ -125,7 +125,7 @@ class Prepared:
         if len(self._said) >= MOST_KEPT:
             self._said.clear()
         decision = self._board.route(asked.route, unable=asked.unable, turn_s=asked.turn_s)
-        said = replace(render(asked, decision, now, self._board.fresh_s()), count=self.given.of(decision))
+        said = replace(render(asked, decision, now, self._board.fresh_s(asked.route)), count=self.given.of(decision))
         self._said[asked] = said
         return said
 

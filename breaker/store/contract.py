@@ -8,6 +8,7 @@ from typing import Protocol
 
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
+from breaker.errors import StoreGoneError
 from breaker.history import History, Keep
 from breaker.log import Log, Weight
 from breaker.usual import Usual
@@ -118,6 +119,18 @@ class RunStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """The circuits that could be read; those whose keys are of another kind are left out.
+
+    `now` is the store's time, None where the part that tells it is gone. `gone` is why the others couldn't be read.
+    """
+
+    circuits: dict[str, Circuit]
+    now: float | None
+    gone: dict[str, StoreGoneError]
+
+
 class Store(Protocol):
     """What the switchboard asks of a store. Everything raises StoreGoneError within the store's limit."""
 
@@ -151,6 +164,10 @@ class Store(Protocol):
 
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
         """All circuits in one round trip, and the store's time; those whose keys are of another kind are left out."""
+        ...
+
+    async def seen(self, targets: Sequence[str]) -> Seen:
+        """All circuits that can be read, in one round trip. Raises StoreGoneError where none can."""
         ...
 
     async def moves(self, target: str, limit: int) -> list[Move]:

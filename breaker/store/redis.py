@@ -18,7 +18,7 @@ from breaker.store import codec
 from breaker.store.behind import servers_at
 from breaker.store.call import Call, answered, command, time_of
 from breaker.store.claim import Grant, Need, Wish
-from breaker.store.contract import Reading, Weighed
+from breaker.store.contract import Reading, Seen, Weighed
 from breaker.store.damage import keys_of, named
 from breaker.store.hearing import heard
 from breaker.store.keeping import Keeping
@@ -134,17 +134,28 @@ class RedisStore:
         return made if won else None
 
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
-        """All circuits in one round trip, and the store's time."""
+        """All circuits in one round trip, and the store's time. Raises StoreGoneError where one can't be read."""
+        seen = await self.seen(targets)
+        for error in seen.gone.values():
+            raise error
+        if seen.now is None:
+            raise StoreGoneError(f"the store at {self.place} doesn't tell the time")
+        return seen.circuits, seen.now
+
+    async def seen(self, targets: Sequence[str]) -> Seen:
+        """All circuits that can be read, in one round trip. Raises StoreGoneError where none can."""
         keys = [key for target in targets for key in keys_of(target, "circuit")]
         calls = [command("HMGET", key, *codec.CIRCUIT_FIELDS) for key in keys]
-        *found, time = await self._servers.send([*calls, time_of(CLOCK)])
-        for said in (time, *found):
-            if isinstance(said, StoreGoneError):
-                raise said
-        whole = {name: said for name, said in zip(targets, found, strict=True) if not isinstance(said, StoreError)}
-        if len(whole) < len(targets):
-            self._tell_once("%d of %d circuits lie under keys of another kind", len(targets) - len(whole), len(targets))
-        return {name: codec.read_circuit(fields) for name, fields in whole.items()}, _seconds(answered(time))
+        *replies, time = await self._servers.send([*calls, time_of(CLOCK)])
+        found = dict(zip(targets, replies, strict=True))
+        gone = {name: said for name, said in found.items() if isinstance(said, StoreGoneError)}
+        if isinstance(time, StoreError) and (len(gone) == len(targets) or not isinstance(time, StoreGoneError)):
+            raise time
+        whole = {name: said for name, said in found.items() if not isinstance(said, StoreError)}
+        if (damaged := len(targets) - len(whole) - len(gone)) > 0:
+            self._tell_once("%d of %d circuits lie under keys of another kind", damaged, len(targets))
+        circuits = {name: codec.read_circuit(fields) for name, fields in whole.items()}
+        return Seen(circuits=circuits, now=None if isinstance(time, StoreError) else _seconds(time), gone=gone)
 
     async def moves(self, target: str, limit: int) -> list[Move]:
         """The newest moves of a target, newest first."""

@@ -82,11 +82,19 @@ class Switchboard:
 
     def trouble(self) -> str:
         """What is wrong with the store, without saying where it is: "doesn't answer in time"; empty for nothing."""
-        return self._snapshot.trouble
+        return self._snapshot.trouble or self._snapshot.part_trouble
 
-    def fresh_s(self) -> float:
-        """For how long the snapshot will be fresh if the store says nothing more; 0 where it is stale."""
-        return self._snapshot.fresh_s(time.monotonic())
+    def behind(self) -> Collection[str]:
+        """The targets whose circuits weren't read with the others, since a part of the store is gone."""
+        return self._snapshot.behind
+
+    def fresh_s(self, route: str | None = None) -> float:
+        """For how long the snapshot will be fresh if the store says nothing more; 0 where it is stale.
+
+        Of a route: what is known of its targets, which may be in a part of the store that answers.
+        """
+        names = None if route is None else [target.name for target in self._roster.routes[route].targets]
+        return self._snapshot.fresh_s(time.monotonic(), names)
 
     def self_suspect_s(self) -> float | None:
         """For how long our own network has been down; None while it isn't. Until it is back, no circuit moves."""
@@ -111,8 +119,9 @@ class Switchboard:
         found = self._roster.routes.get(name if name is not None else self._default())
         if found is None:
             raise UnknownNameError("route", name or "default", self._roster.routes)
-        known, now, age_s = self._snapshot.circuits, self.now(), self.age_s()
-        return choose(found, known, now, unable=unable, turn_s=turn_s, stale=self.stale(), age_s=age_s)
+        known, now, stale = self._snapshot.circuits, self.now(), self.fresh_s(found.name) == 0
+        age_s = self._snapshot.age_s(time.monotonic(), [target.name for target in found.targets])
+        return choose(found, known, now, unable=unable, turn_s=turn_s, stale=stale, age_s=age_s)
 
     def standing(self, target: str) -> Standing:
         """A target's circuit and last answers. Raises UnknownNameError."""
@@ -213,7 +222,7 @@ class Switchboard:
         if self._looked_at is not None and time.monotonic() - self._looked_at < LOOK_S:
             return
         self._looked_at = time.monotonic()
-        for name in self._roster.targets:
+        for name in [name for name in self._roster.targets if name not in self._snapshot.behind]:
             try:
                 self._snapshot.logs[name] = (await self._mover.look(name)).log
             except StoreGoneError as error:

@@ -1,14 +1,18 @@
 """Keeps the snapshot true: hears of moves, and reads all circuits."""
 
+import logging
 import time
 from collections.abc import Callable
 
 from breaker.errors import StoreError, StoreGoneError
+from breaker.logged import STORE_GONE
 from breaker.store.contract import Store
 from breaker.switchboard.listeners import tell
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.roster import Roster
 from breaker.switchboard.snapshot import Snapshot
+
+_log = logging.getLogger(__name__)
 
 
 class Follower:
@@ -33,17 +37,28 @@ class Follower:
                     self._mover.take(name, circuit)
 
     async def read(self) -> None:
-        """Read all circuits, and put back what the store has forgotten."""
+        """Read all circuits that can be read, and put back what the store has forgotten.
+
+        Raises StoreGoneError where none can be. Where a part of the store is gone, what lies there is older than the
+        rest.
+        """
         began, known = time.monotonic(), dict(self._snapshot.circuits)
         try:
-            found, now = await self._store.circuits(list(self._roster.targets))
+            seen = await self._store.seen(list(self._roster.targets))
         except StoreError as error:
             if self._snapshot.not_read(error.trouble if isinstance(error, StoreGoneError) else "refuses"):
                 tell(self.turned)
             raise
-        if self._snapshot.was_read(began, time.monotonic(), now):
+        ended, gone = time.monotonic(), {name: error.trouble for name, error in seen.gone.items()}
+        if self._snapshot.was_read(began, ended, seen.now, gone):
             tell(self.turned)
-        for name, circuit in found.items():
+        if seen.gone:
+            why = next(iter(seen.gone.values()))
+            _log.warning("%d circuits can't be read: %s", len(gone), why, extra=STORE_GONE())
+        now = self._snapshot.now(ended) if seen.now is None else seen.now
+        if now is None:
+            return  # nobody has told the time yet
+        for name, circuit in seen.circuits.items():
             moved = self._snapshot.circuits.get(name) is not known.get(name)  # then what was read is old
             if not moved and name in self._roster.targets:
                 await self._mover.adopt(name, circuit, now)

@@ -105,7 +105,9 @@ class Mover:
         resting = [self._resting.popleft()] if self._resting else []
         known = self._snapshot.circuits.items()
         restless = [name for name, circuit in known if circuit.open_until is not None or circuit.held]
-        moments = [await self._settle_one(name) for name in dict.fromkeys([*restless, *resting])]
+        # What lies in a part of the store that is gone keeps nothing else waiting.
+        names = [name for name in dict.fromkeys([*restless, *resting]) if name not in self._snapshot.behind]
+        moments = [await self._settle_one(name) for name in names]
         return min((moment for moment in moments if moment is not None), default=None)
 
     async def by_hand(self, target: str, wanted: Callable[[Reading], Move | None]) -> Move | None:

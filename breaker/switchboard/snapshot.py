@@ -1,6 +1,6 @@
 """What one process knows of all targets: their circuits, their last answers, and the store's time."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from breaker.circuit import Circuit
@@ -31,28 +31,42 @@ class Snapshot:
         self.clock: StoreClock | None = None
         self._read_at: float | None = None
         self.trouble = ""  # why the last read has failed; empty where it hasn't
+        self.behind: dict[str, float | None] = {}  # circuits that weren't read with the others, and when they last were
+        self.part_trouble = ""  # why those weren't
         self._left: dict[str, str] = {}  # each circuit's epoch before its present one
 
     def now(self, at: float) -> float | None:
         """The store's time as far as it is known here; None before the first read."""
         return None if self.clock is None else self.clock.now(at)
 
-    def age_s(self, at: float) -> float | None:
-        """How old all this is, at most; None before the first read."""
-        return None if self._read_at is None else at - self._read_at
+    def age_s(self, at: float, names: Collection[str] | None = None) -> float | None:
+        """How old what is known of some targets is, at most; None before the first read. Without names: of all."""
+        reads = [self._read_at, *(self.behind[name] for name in self._behind(names))]
+        known = [read for read in reads if read is not None]
+        return at - min(known) if len(known) == len(reads) else None
 
-    def fresh_s(self, at: float) -> float:
+    def fresh_s(self, at: float, names: Collection[str] | None = None) -> float:
         """For how long it will be fresh if nothing is read; 0 where it is stale."""
-        age_s = self.age_s(at)
-        return 0.0 if age_s is None else max((STALE_AFTER_S if self.trouble else OLD_AFTER_S) - age_s, 0.0)
+        age_s, failed = self.age_s(at, names), self.trouble or self._behind(names)
+        return 0.0 if age_s is None else max((STALE_AFTER_S if failed else OLD_AFTER_S) - age_s, 0.0)
 
-    def was_read(self, began: float, ended: float, now: float) -> bool:
-        """All circuits were read between two moments, when the store's time was `now`; whether that is a change."""
-        change = bool(self.trouble) or self.fresh_s(ended) == 0
-        self.clock = StoreClock.read(began, ended, now, self.clock)
+    def was_read(self, began: float, ended: float, now: float | None, gone: Mapping[str, str] | None = None) -> bool:
+        """Circuits were read between two moments, when the store's time was `now`; whether that is a change.
+
+        `now` None is a time that couldn't be read, `gone` are circuits that couldn't be, and why.
+        """
+        gone = gone or {}
+        change = bool(self.trouble) or self.fresh_s(ended, ()) == 0 or gone.keys() != self.behind.keys()
+        self.behind = {name: self.behind.get(name, self._read_at) for name in gone}
+        self.part_trouble = next(iter(gone.values()), "")
+        if now is not None:
+            self.clock = StoreClock.read(began, ended, now, self.clock)
         self._read_at = began if self._read_at is None else max(began, self._read_at)
         self.trouble = ""
         return change
+
+    def _behind(self, names: Collection[str] | None) -> list[str]:
+        return [name for name in self.behind if names is None or name in names]
 
     def not_read(self, trouble: str) -> bool:
         """They couldn't be read because of something; whether that is a change."""
@@ -61,7 +75,7 @@ class Snapshot:
 
     def forget_all_but(self, names: Collection[str]) -> None:
         """Forget all other targets."""
-        for known in (self.circuits, self.logs, self.histories, self._left):
+        for known in (self.circuits, self.logs, self.histories, self._left, self.behind):
             for name in [name for name in known if name not in names]:
                 del known[name]
 

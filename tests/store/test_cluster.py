@@ -10,11 +10,15 @@ import pytest
 
 from breaker.circuit import hold
 from breaker.errors import StoreError, StoreGoneError
+from breaker.policy import Policy
+from breaker.route import Route
 from breaker.store.claim import Need, Wish
 from breaker.store.cluster import Cluster as Nodes
 from breaker.store.redis import RedisStore
 from breaker.store.servers import CLOCK, Single
 from breaker.store.slots import slot_of
+from breaker.switchboard import Switchboard
+from breaker.target import Provider, Target
 from tests.cluster import Cluster, ClusterNode, Moving, free_port, replicate, started, until
 from tests.fixtures import PATIENT_S
 from tests.scenarios.boards import FIRST, board_over, tripped
@@ -342,6 +346,39 @@ async def test_a_cluster_without_a_part_is_down_until_that_is_back(cluster: Clus
     until(cluster.whole, within_s=30)
     assert any("can't be reached" in one for one in said)
     assert slowest < HASTE_S + SLACK_S
+
+
+async def test_while_a_part_is_gone_only_routes_with_a_target_there_are_stale(folder: Path) -> None:
+    """Where the cluster's own configuration lets the other parts go on."""
+    async with started(Cluster(folder)) as cluster, connected(cluster.url, HASTE_S) as store:
+        for node in cluster.nodes:
+            node.ask("CONFIG", "SET", "cluster-require-full-coverage", "no")
+        dying = cluster.owner(CLOCK)
+        there = next(target for target in TARGETS if cluster.owner(key(target)) is dying)
+        here = next(target for target in TARGETS if cluster.owner(key(target)) is not dying)
+        account = Provider(name="p", base_url="http://x/v1", wire="openai-chat")
+        routes = [
+            Route(name=name, targets=(Target(provider=account, model=target.partition("/")[2]),))
+            for name, target in (("there", there), ("here", here))
+        ]
+        board = Switchboard(store, routes, {target: Policy() for target in (there, here)})
+        await tried(board.refresh)
+        await tried(lambda: board.hold(there, opened=True, who="ann", why="trial", for_s=60))
+        dying.kill()
+
+        async with asyncio.timeout(60):
+            while not board.route("there").stale or board.route("here").stale:
+                with contextlib.suppress(StoreError):
+                    await board.refresh()
+                await asyncio.sleep(0.05)
+        await tried(lambda: board.hold(here, opened=True, who="ann", why="trial", for_s=60))
+        await tried(board.settle)
+        chosen = board.route("there")
+
+    assert list(board.behind()) == [there]
+    assert board.stale()
+    assert chosen.reason.value == "manual"
+    assert (chosen.age_s or 0.0) > 1.0
 
 
 async def tried(call: Callable[[], Awaitable[object]]) -> float:

@@ -68,5 +68,6 @@ def _stale(switchboard: Switchboard) -> list[str]:
         return []
     age_s = switchboard.age_s()
     read = "hasn't been read yet" if age_s is None else f"was last read {age_s:.1f} s ago"
-    trouble = switchboard.trouble()
-    return [f"the store {read}{trouble and f': it {trouble}'}"]
+    trouble, behind = switchboard.trouble(), len(switchboard.behind())
+    which = f"a part of the store, with {behind} of {len(switchboard.targets())} circuits," if behind else "the store"
+    return [f"{which} {read}{trouble and f': it {trouble}'}"]
