@@ -40,7 +40,7 @@ bench: environment-dev ## Run every script in benchmarks/
 	$(bin)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS) || missed="$$missed $$script"; done; \
 	[ -z "$$missed" ] || { echo "firstbyte: an aim was missed in$$missed" >&2; exit 1; }
 
-picture: environment-dev ## Draw the pictures of the docs anew, in eight minutes; needs chromium
+picture: environment-dev ## Draw the pictures of the docs anew, in eight minutes; needs chromium and prometheus
 	$(bin)/python -m tests.flows.pictures docs/images
 
 fmt: environment-dev ## Format the code and mend what ruff can mend

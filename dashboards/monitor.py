@@ -57,13 +57,6 @@ _REPLICAS = Row(
             "short",
             steps=((None, GREEN), (1, ORANGE)),
         ),
-        timeline(
-            "Scraped",
-            "Whether each replica could be scraped.",
-            Query(expr="max by (instance) (up)", legend="{{instance}}"),
-            YES_NO,
-            width=12,
-        ),
         stat(
             "Messages sent, 24 h",
             "Messages that receivers of notifications took.",
@@ -85,18 +78,25 @@ _REPLICAS = Row(
             steps=((None, GREEN), (1, RED)),
         ),
         timeline(
+            "Scraped",
+            "Whether each replica could be scraped.",
+            Query(expr="max by (instance) (up)", legend="{{instance}}"),
+            YES_NO,
+            width=8,
+        ),
+        timeline(
             "Configuration",
             "Whether the file was good when each replica last read it; where it wasn't, the one before goes on.",
             Query(expr="max by (instance) (firstbyte_config_last_reload_successful)", legend="{{instance}}"),
             YES_NO,
-            width=12,
+            width=8,
         ),
         timeline(
             "Store",
             "Whether each replica's store answered.",
             Query(expr="max by (instance) (firstbyte_store_up)", legend="{{instance}}"),
             YES_NO,
-            width=12,
+            width=8,
         ),
     ),
 )

@@ -18,7 +18,8 @@ from dashboards.panels import (
 from dashboards.queries import STATE, TARGET, Query, share
 
 _BY = "provider, model"
-_AGE = f"time() - max by ({_BY}) (firstbyte_probe_last_finished_timestamp_seconds)"
+# A sample stands for the moment at which its scrape began, and may tell of one a little later.
+_AGE = f"clamp_min(time() - max by ({_BY}) (firstbyte_probe_last_finished_timestamp_seconds), 0)"
 _LAST = f"max by ({_BY}) (firstbyte_probe_last_first_byte_seconds)"
 _QUANTILE = f"max by ({_BY}) (quantile_over_time(%s, firstbyte_probe_last_first_byte_seconds[$window]))"
 

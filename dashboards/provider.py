@@ -41,7 +41,7 @@ _NOW = Row(
         stat(
             "Last move",
             "How long ago a circuit of this provider last moved by itself; no data if none has.",
-            "time() - max(firstbyte_circuit_last_move_timestamp_seconds)",
+            "clamp_min(time() - max(firstbyte_circuit_last_move_timestamp_seconds), 0)",
             "s",
             width=3,
         ),

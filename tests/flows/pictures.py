@@ -10,6 +10,7 @@ from tests.api.server import Server
 from tests.browser import Browser, started
 from tests.flows.replay import TRACE, draw, play
 from tests.page.world import SITUATIONS, come_to, tasks, world
+from tests.watching.pictures import draw_all
 
 
 async def six_hours(picture: Path) -> str:
@@ -55,6 +56,7 @@ def _photograph_gone(browser: Browser, url: str, folder: Path) -> None:
 
 async def _all(folder: Path) -> None:
     print(*await status(folder), flush=True)  # noqa: T201
+    print(*await draw_all(folder), flush=True)  # noqa: T201
     print("six-hours.png: seven minutes from now", flush=True)  # noqa: T201
     print("six-hours.png:", await six_hours(folder / "six-hours.png"), flush=True)  # noqa: T201
 
