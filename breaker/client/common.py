@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -119,7 +120,8 @@ class Client:
         """An answer that is about to be reported, by its id, stands there in a run."""
         self._places[answer] = place
         if len(self._places) > _MOST_PLACES:  # whoever was to report them reports to somebody else
-            self._places.pop(next(iter(self._places)), None)
+            with contextlib.suppress(StopIteration, RuntimeError):  # another thread has just taken one out
+                self._places.pop(next(iter(self._places)), None)
 
     def do(self, what: Callable[[Running], None]) -> bool:
         """Have something done in the client's thread; False where nobody can."""

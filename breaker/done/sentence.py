@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from breaker.done.words import Completion, Decision, Next, Reason
 from breaker.run import Check, Operation, Outcome
@@ -32,13 +32,14 @@ _NOTICES = {
 
 def message(decision: Decision) -> str:
     """A sentence or some for the user."""
+    tools = _tools(decision)
     parts = [_BEGINS[decision.completion]]
     parts += [_why(reason, decision) for reason in decision.reasons]
-    parts.append(_listed("Done", decision.succeeded))
-    parts.append(_listed("Failed", decision.failed))
-    parts.append(_listed("Nobody knows whether it happened", decision.unknown, "look before it is done again"))
-    parts.append(_listed("Not ended", decision.open))
-    parts.append(_listed("Not started", decision.never_started))
+    parts.append(_listed("Done", decision.succeeded, tools))
+    parts.append(_listed("Failed", decision.failed, tools))
+    parts.append(_listed("Nobody knows whether it happened (look before it is done again)", decision.unknown, tools))
+    parts.append(_listed("Not ended", decision.open, tools))
+    parts.append(_listed("Not started", decision.never_started, tools))
     parts.append(_checks("Checks that failed", decision.checks, Outcome.FAILED))
     parts.append(_checks("Checks that couldn't be made", decision.checks, Outcome.UNKNOWN))
     return " ".join(part for part in parts if part)
@@ -49,7 +50,14 @@ def notice(decision: Decision) -> str | None:
     said = next((_NOTICES[reason] for reason in decision.reasons if reason in _NOTICES), None)
     if decision.next is not Next.GO_ON or said is None:
         return None
-    return " ".join(part for part in (said, _listed("Still to do", decision.never_started)) if part)
+    left = _listed("Still to do", decision.never_started, _tools(decision))
+    return " ".join(part for part in (said, left) if part)
+
+
+def _tools(decision: Decision) -> Mapping[str, str]:
+    """The tools of all operations that are told of, by their ids."""
+    groups = (decision.succeeded, decision.failed, decision.unknown, decision.open, decision.never_started)
+    return {one.id: one.tool for group in groups for one in group}
 
 
 def _why(reason: Reason, decision: Decision) -> str:
@@ -60,13 +68,14 @@ def _why(reason: Reason, decision: Decision) -> str:
     return _WHY.get(reason, "")
 
 
-def _listed(title: str, operations: Iterable[Operation], remark: str = "") -> str:
-    names = ", ".join(_named(operation) for operation in operations)
-    return f"{title}{f' ({remark})' if remark else ''}: {names}." if names else ""
+def _listed(title: str, operations: Iterable[Operation], tools: Mapping[str, str]) -> str:
+    names = ", ".join(_named(operation, tools) for operation in operations)
+    return f"{title}: {names}." if names else ""
 
 
-def _named(operation: Operation) -> str:
-    waits = f", which needs {', '.join(operation.needs)}" if operation.needs and not operation.attempts else ""
+def _named(operation: Operation, tools: Mapping[str, str]) -> str:
+    needs = ", ".join(tools.get(need, need) for need in operation.needs)
+    waits = f", which needs {needs}" if needs and not operation.attempts else ""
     error = f" ({operation.error})" if operation.error else ""
     return f"`{operation.tool}`{error}{waits}"
 

@@ -47,7 +47,7 @@ class Shop:
         self.calls.append("refund")
         raise httpx.ReadTimeout("nothing came")
 
-    def keyed(self, order: int, idempotency_key: str) -> str:
+    def keyed(self, order: int, idempotency_key: str = "") -> str:
         self.calls.append("refund")
         self.keys.append(idempotency_key)
         if len(self.keys) <= self.silent:
@@ -260,7 +260,7 @@ def _id_of_refund() -> str:
 async def test_it_is_the_same_for_those_who_await(url: str) -> None:
     calls = []
 
-    async def refund(order: int, idempotency_key: str) -> str:
+    async def refund(order: int, idempotency_key: str = "") -> str:
         calls.append(idempotency_key)
         await asyncio.sleep(0)
         if len(calls) == 1:

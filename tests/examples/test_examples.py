@@ -87,6 +87,12 @@ BY_DOOR = (
     r"x-firstbyte-target: {primary}\s+x-firstbyte-role: primary\s+x-firstbyte-attempts: 1\s",
     r"x-firstbyte-target: {backup}\s+x-firstbyte-role: backup\s+x-firstbyte-attempts: 2\s+\S+ gateway_text,ok\s",
 )
+UNDONE = (
+    r"Anna updated\nError: TimeoutError: \nError: NotStartedError: refund was not started again: nobody knows",
+    r"Error: NotStartedError: send_email was not started: it needs refund, which hasn't succeeded",
+    r"done: False, partially_completed, as decided by the service",
+    r"Nobody knows whether it happened .*: `refund` \(TimeoutError\)\. Not started: `send_email`, which needs refund\.",
+)
 CODER = ("aurora/swift-1", "borealis/swift-1")
 WRITER = ("cirrus/steady-2", "dorado/steady-2")
 
@@ -97,13 +103,12 @@ EVERY = [
     ("langchain_chat", CODER, BY_HEADERS),
     ("plain_loop", CODER, BY_HAND),
     ("curl.sh", CODER, BY_DOOR),
+    ("is_it_done", CODER, UNDONE),
 ]
 
 
 @pytest.mark.parametrize(("name", "targets", "tells"), EVERY, ids=[name for name, _, _ in EVERY])
-async def test_it_shows_the_switch_to_the_backup(
-    name: str, targets: tuple[str, str], tells: Sequence[str], tmp_path: Path
-) -> None:
+async def test_it_shows_what_it_says(name: str, targets: tuple[str, str], tells: Sequence[str], tmp_path: Path) -> None:
     python = [sys.executable, "-W", "error", "-m", f"examples.{name}"]
     command = [str(EXAMPLES / name)] if name.endswith(".sh") else python
     async with demonstration(tmp_path) as env:

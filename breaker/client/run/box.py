@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from breaker.client.outbox import Waiting
@@ -85,7 +85,3 @@ class Box:
     def folded(self) -> Run:
         """The run, as far as it is known here."""
         return fold((entry.fact for entry in list(self._entries)), overfull=self.overfull)
-
-    def entries(self) -> Sequence[Entry]:
-        """All of them."""
-        return list(self._entries)

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Collection
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from breaker.answer import Answer, Part
 from breaker.client.outbox import Waiting
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from breaker.attempt import Attempt
     from breaker.client.common import Client
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 # Before the first operation that writes, the service is asked which were begun before; nobody waits longer for that.
 KNOWN_S = 0.5
@@ -67,16 +66,43 @@ class Run:
 
     # What happens
 
+    @overload
     def tool(
         self,
-        function: Callable[_P, _R] | None = None,
+        function: _F,
+        /,
         *,
         effect: str = "read",
         needs: Collection[str] = (),
         required: bool | None = None,
         about: str | Collection[str] = (),
         name: str | None = None,
-    ) -> Any:  # Any: the function, or what takes it
+    ) -> _F: ...
+
+    @overload
+    def tool(
+        self,
+        function: None = None,
+        /,
+        *,
+        effect: str = "read",
+        needs: Collection[str] = (),
+        required: bool | None = None,
+        about: str | Collection[str] = (),
+        name: str | None = None,
+    ) -> Callable[[_F], _F]: ...
+
+    def tool(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        effect: str = "read",
+        needs: Collection[str] = (),
+        required: bool | None = None,
+        about: str | Collection[str] = (),
+        name: str | None = None,
+    ) -> Any:
         """Let each call of a function be an operation of the run; a decorator.
 
         `effect` is `read`, or `write` for what changes something. `needs` are the names of tools that must have
@@ -86,7 +112,7 @@ class Run:
         Raises NotStartedError in place of a call that may do harm.
         """
 
-        def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             abouts = (about,) if isinstance(about, str) else about
             made = Tool(
                 self,
