@@ -99,6 +99,21 @@ async def test_a_stream_of_a_caller_that_blocks_and_leaves_ends_at_once() -> Non
     assert world.verdicts == ["cancelled"]
 
 
+async def test_who_closes_the_client_under_a_stream_is_told_so_and_the_provider_is_not_blamed() -> None:
+    async with Simulator({"a/m": FLOW}, seed=1) as simulator:
+        world = World(simulator)
+        client = httpx2.AsyncClient(transport=awaiting(world))
+        response = await client.send(client.build_request("POST", URL, json=BODY), stream=True)
+        pieces = response.aiter_bytes()
+        await anext(pieces)
+        await client.aclose()
+        with pytest.raises(httpx2.TransportError):
+            async for _ in pieces:
+                pass
+
+    assert world.verdicts == ["cancelled"]
+
+
 async def test_a_response_that_is_dropped_unread_is_reported_all_the_same() -> None:
     async with Simulator({"a/m": FLOW}, seed=1) as simulator:
         world = World(simulator)

@@ -111,6 +111,7 @@ class AwaitingStep:
                 if data is not None:
                     line.came(data)
             await line.close()
+            self._raise()
             if not showing.failed:
                 return
             attempt = await self._following(attempt)

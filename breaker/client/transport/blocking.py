@@ -79,6 +79,7 @@ class BlockingStep:
             line, showing = self._lines[attempt], self._plan.showing(attempt)
             yield from line.shown(showing)
             line.close()
+            _raise(line)
             if not showing.failed:
                 return
             attempt = self._following(attempt)

@@ -98,8 +98,8 @@ class Line:
         if ended is Ended.SILENCE:
             self.silent()
             return
-        if ended is None:
-            self.fault = error
+        if ended is None or self.plan.shared.closed:
+            self.fault, ended = error, None
         with self._lock:
             self.attempt.end(ended or Ended.CANCELLED, time.monotonic())
 

@@ -55,10 +55,14 @@ class Wishes:
 
 
 class Shared:
-    """What the steps of one transport share: who is where, and how soon first bytes came."""
+    """What the steps of one transport share: who is where, and how soon first bytes came.
+
+    Once it is `closed`, what breaks is its caller's doing.
+    """
 
     def __init__(self, rooms: Any) -> None:
         self.rooms = rooms
+        self.closed = False
         self._paces: dict[str, Pace] = {}
         self._endless: OrderedDict[int, None] = OrderedDict()  # hashes of questions, salted anew by each process
 

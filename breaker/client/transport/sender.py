@@ -88,6 +88,7 @@ class Sender(_Common):
 
     def close(self) -> None:
         """Close the inner transport, and a guide of its own."""
+        self._shared.closed = True
         if self._inner is not None:
             self._inner.close()
         if self._own is not None:
@@ -130,6 +131,7 @@ class AsyncSender(_Common):
 
     async def aclose(self) -> None:
         """Close the inner transport, and a guide of its own."""
+        self._shared.closed = True
         if self._inner is not None:
             await self._inner.aclose()
         if self._own is not None:
