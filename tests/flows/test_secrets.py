@@ -143,17 +143,36 @@ async def _shown(url: str) -> str:
     paths = ["/", "/targets", "/metrics", "/route?route=a", "/route?route=b", "/readyz", "/openapi.json"]
     paths += ["/moves", *(f"/moves?target={wire}/{way}" for wire in "ab" for way in WAYS)]
     facts = ({"text": REPLY}, {REPLY: 1}, {"finish": REPLY}, {"phrase": REPLY}, {"status": REPLY})
-    async with httpx.AsyncClient(base_url=url, trust_env=False) as door:
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60.0) as door:
         answers = [
             *[await door.get(path) for path in paths],
             *[await door.post("/reports", json={**report, **more}, headers=agent) for more in facts],
             await door.post("/reports", content=REPLY, headers=agent),
             await door.post("/judge", json=_exchange("openai-chat"), headers=agent),
             await door.post("/judge", json=_exchange(REPLY), headers=agent),
+            *[await door.post(f"/runs/goal-1/{kind}", json=told, headers=agent) for kind, told in _told(report)],
+            *[await door.get(f"/runs{path}", headers=agent) for path in ("/goal-1", "/goal-1/done", f"/{REPLY}", "")],
             await door.post("/circuit/open", headers=agent),
             await door.post("/circuit/open", headers={"Authorization": f"Bearer {KEY}"}),
         ]
     return "\n".join(f"{answer.headers} {answer.text}" for answer in answers)
+
+
+def _told(report: dict[str, object]) -> list[tuple[str, dict[str, object]]]:
+    """What may be told of a run, with a reply wherever a text can stand: some is taken, most refused."""
+    step, operation = {**report, "seq": 1}, {"id": "op-1", "tool": "refund", "seq": 2, "state": "failed"}
+    return [
+        ("steps", {**step, "calls": [{"name": REPLY, "arguments": {REPLY: REPLY}}]}),
+        ("steps", {**step, "calls": REPLY}),
+        ("steps", {**step, "says": REPLY}),
+        ("operations", operation),
+        *[
+            ("operations", {**operation, name: REPLY})
+            for name in ("id", "tool", "state", "error", "reference", "needs")
+        ],
+        ("operations", {**operation, REPLY: 1}),
+        ("checks", {"id": "c", "seq": 3, "name": REPLY, "outcome": "passed"}),
+    ]
 
 
 def _exchange(wire: str) -> dict[str, object]:

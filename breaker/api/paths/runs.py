@@ -169,8 +169,14 @@ async def _add(
         try:
             facts.append(read(item))
         except BadFactError as error:
-            problems.append({"index": index, "id": reports.id_of(item), "field": error.field, "wrong": str(error)})
+            problems.append({"index": index, "id": _id(item), "field": error.field, "wrong": str(error)})
     if not facts:
         raise ProblemError(400, "bad-report", problems[0]["wrong"], accepted=0, problems=problems)
     whole = await switchboard.runs.add(run, facts)
     return as_json({"accepted": len(facts), "problems": problems, "overfull": not whole}, status=202)
+
+
+def _id(item: object) -> str | None:
+    """A fact's id as it may be said again; None where it has none that can."""
+    found = reports.id_of(item)
+    return found if found and reading.ID.fullmatch(found) else None
