@@ -52,9 +52,11 @@ class _Seen:
         self.hand_backs = sum(not _goes_on(step) for step in self.answers if step is not self.last)
         newest = self.answers[-1] if self.answers else None
         self._in_vain = len(run.steps) - (run.steps.index(newest) + 1 if newest else 0)
+        happened = [one for one in run.operations if one.state is State.SUCCEEDED]
+        self._rested_on = {need for one in happened for need in one.needs}
         self._counted = [one for one in run.operations if self._counts(one)]
         known = {one.id for one in run.operations}
-        needs = dict.fromkeys(need for one in self._counted if one.state is State.PLANNED for need in one.needs)
+        needs = dict.fromkeys(need for one in self._counted for need in one.needs)
         self.missing = tuple(need for need in needs if need not in known)
 
     def having(self, state: State) -> tuple[Operation, ...]:
@@ -131,10 +133,13 @@ class _Seen:
     # Operations and checks
 
     def _counts(self, one: Operation) -> bool:
-        """Whether the task depends on an operation: one that only reads does while nothing has succeeded since."""
+        """Whether the task depends on an operation: one that only reads does while nothing has succeeded since.
+
+        What has happened brings in all on which it depends.
+        """
         if self._run.replaced(one):
             return False
-        if one.required or one.state is State.SUCCEEDED:
+        if one.required or one.state is State.SUCCEEDED or one.id in self._rested_on:
             return True
         later = (other for other in self._run.operations if other.ended_seq > one.ended_seq)
         went_on = any(other.state is State.SUCCEEDED for other in later)

@@ -10,15 +10,17 @@ from typing import NamedTuple, TypeVar
 
 from breaker.run import codec
 from breaker.run.facts import Check, Fact, Stage, Step
-from breaker.run.words import Effect, State
+from breaker.run.words import Effect, Outcome, State
+from breaker.verdict import Blame
 
-_F = TypeVar("_F", Step, Stage, Check)
+_F = TypeVar("_F", Step, Stage)
 
 # The number and the id, which all facts and operations begin with, the other way round.
 _order = itemgetter(1, 0)
 # After these nobody knows whether it happened.
 _OPEN_ENDED = (State.EXECUTING, State.UNKNOWN)
 # Of two ends that an attempt is said to have had at the same place in the run, the one that promises least holds.
+_DOUBTS = (Outcome.PASSED, Outcome.UNKNOWN, Outcome.FAILED)
 _PROMISES = (State.PLANNED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNKNOWN)
 
 
@@ -81,13 +83,13 @@ def fold(facts: Iterable[Fact], *, overfull: bool = False) -> Run:
     """The run that these facts tell of; the same for the same set of them."""
     known = list(facts)
     steps = {one.id: one for one in _sorted([fact for fact in known if isinstance(fact, Step)])}
-    checks = {one.name: one for one in _sorted([fact for fact in known if isinstance(fact, Check)])}
+    checks = _last_checks([fact for fact in known if isinstance(fact, Check)])
     stages = defaultdict[str, list[Stage]](list)
     for one in _sorted([fact for fact in known if isinstance(fact, Stage)]):
         stages[one.id].append(one)
     operations = [_operation(found) for found in stages.values()]
     return Run(
-        steps=tuple(sorted(steps.values(), key=_order)),
+        steps=tuple(sorted(steps.values(), key=lambda one: (one.seq, _doubt(one), one.id))),
         operations=tuple(sorted(operations, key=_order)),
         checks=tuple(sorted(checks.values(), key=_order)),
         overfull=overfull,
@@ -95,15 +97,27 @@ def fold(facts: Iterable[Fact], *, overfull: bool = False) -> Run:
 
 
 def _sorted(facts: list[_F]) -> list[_F]:
-    """In the order of the run; what has the same place, in that of its text, so that arrival never decides."""
+    """In the order of the run; at one place what promises least comes last, and arrival never decides."""
     if len(set(map(_order, facts))) == len(facts):
         return sorted(facts, key=_order)
-    return sorted(facts, key=lambda fact: (*_order(fact), codec.write(fact)))
+    return sorted(facts, key=lambda fact: (*_order(fact), _doubt(fact), codec.write(fact)))
+
+
+def _doubt(fact: Fact) -> int:
+    """How much a fact speaks against its task, beside another at the same place; a stage's state is weighed later."""
+    if isinstance(fact, Step):
+        return 0 if fact.blame is Blame.OK else 1
+    return _DOUBTS.index(fact.outcome) if isinstance(fact, Check) else 0
+
+
+def _last_checks(checks: list[Check]) -> dict[str, Check]:
+    """The last check of each name; of several at one place the one that promises least."""
+    return {one.name: one for one in sorted(checks, key=lambda one: (one.seq, _doubt(one), one.id))}
 
 
 def _operation(stages: list[Stage]) -> Operation:
     """One operation of its stages, which are in their order: of most that they tell, the last one holds."""
-    key = needs = reference = arguments = at_s = required = None
+    needs = reference = arguments = at_s = required = None
     effect, attempts = Effect.READ, 0
     replaces: tuple[str, ...] = ()
     results: list[str] = []
@@ -118,10 +132,10 @@ def _operation(stages: list[Stage]) -> Operation:
             replaces += one.replaces
         if one.result is not None:
             results.append(one.result)
-        key, needs = one.idempotency_key or key, one.needs or needs
+        needs = one.needs or needs
         reference, arguments = one.reference or reference, one.arguments or arguments
         at_s = at_s if one.at_s is None else one.at_s
-    first, last = stages[0], stages[-1]
+    first, last, key = stages[0], stages[-1], _key(stages)
     state, at = _state(stages, effect, harmless=effect is Effect.READ or key is not None)
     return Operation(
         first.id,
@@ -143,6 +157,16 @@ def _operation(stages: list[Stage]) -> Operation:
         at.seconds,
         at_s,
     )
+
+
+def _key(stages: list[Stage]) -> str | None:
+    """The key by which the other side sees that all attempts are the same; None where one had none, or another."""
+    keys = {one.idempotency_key for one in stages if one.idempotency_key is not None}
+    if len(keys) != 1:
+        return None
+    began = min((one.attempt for one in stages if one.state is not State.PLANNED), default=None)
+    keyed = min(one.attempt for one in stages if one.idempotency_key is not None)
+    return keys.pop() if began is None or keyed <= began else None
 
 
 def _state(stages: list[Stage], effect: Effect, *, harmless: bool) -> tuple[State, Stage]:

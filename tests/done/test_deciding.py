@@ -127,6 +127,20 @@ def test_it_is_done_where_all_that_is_known_agrees(facts: list[Fact]) -> None:
             N.STOP,
             id="one that is needed can't begin",
         ),
+        pytest.param(
+            [wrote("mail", 1, needs=("refund",)), answer(2)],
+            C.NOT_FINISHED,
+            [R.ANNOUNCED, R.OPERATION_MISSING],
+            N.GO_ON,
+            id="one has happened that needs another of which nobody told",
+        ),
+        pytest.param(
+            [wrote("a", 1, F, required=False), wrote("b", 2, needs=("a",)), answer(4)],
+            C.PARTIALLY_COMPLETED,
+            [R.OPERATION_FAILED],
+            N.STOP,
+            id="one has happened that needs another that failed",
+        ),
     ],
 )
 def test_it_is_not_done(facts: list[Fact], completion: Completion, reasons: list[Reason], then: Next) -> None:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from breaker.run import Effect, Fact, Outcome, Stage, State, fold
+from breaker.run import Check, Effect, Fact, Outcome, Stage, State, fold
 from breaker.verdict import Blame, Verdict
 from tests.run.made import answer, check, read, wrote
 
@@ -45,13 +45,59 @@ def test_of_an_answer_that_is_told_twice_in_two_ways_one_holds_whatever_came_fir
     one, other = answer(1), answer(1, verdict=Verdict.EMPTY, blame=Blame.PROVIDER_FAILURE)
 
     assert fold([one, other]) == fold([other, one])
-    assert len(fold([one, other]).steps) == 1
+    assert [step.verdict for step in fold([one, other]).steps] == [Verdict.EMPTY]
+
+
+def test_of_two_answers_at_one_place_the_one_that_is_none_is_the_last() -> None:
+    none = answer(4, id="a", verdict=Verdict.EMPTY, blame=Blame.PROVIDER_FAILURE)
+
+    assert fold([none, answer(4, id="b")]).steps[-1] == none
 
 
 def test_of_checks_with_one_name_the_last_holds() -> None:
     run = fold([check(6, Outcome.PASSED), check(5, Outcome.FAILED), check(2, Outcome.FAILED, "lint")])
 
     assert [(one.name, one.outcome) for one in run.checks] == [("lint", Outcome.FAILED), ("tests", Outcome.PASSED)]
+
+
+@pytest.mark.parametrize(
+    ("checks", "outcome"),
+    [
+        pytest.param([check(5, Outcome.PASSED), check(5, Outcome.FAILED)], Outcome.FAILED, id="told in two ways"),
+        pytest.param([check(5, Outcome.PASSED), check(5, Outcome.UNKNOWN)], Outcome.UNKNOWN, id="once not made"),
+        pytest.param(
+            [Check("z", 5, "tests", Outcome.PASSED), Check("a", 5, "tests", Outcome.FAILED)],
+            Outcome.FAILED,
+            id="two at one place",
+        ),
+    ],
+)
+def test_of_checks_that_contradict_each_other_the_one_holds_that_promises_least(
+    checks: list[Check], outcome: Outcome
+) -> None:
+    for told in (checks, checks[::-1]):
+        assert [one.outcome for one in fold(told).checks] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("stages", "key"),
+    [
+        pytest.param([wrote("a", 1, P, **KEY), wrote("a", 2, X), wrote("a", 3, X, attempt=2)], "k", id="planned with"),
+        pytest.param([wrote("a", 1, X), wrote("a", 2, U, **KEY)], "k", id="told late, of the same attempt"),
+        pytest.param([wrote("a", 1, U), wrote("a", 2, S, attempt=2, **KEY)], None, id="the first had none"),
+        pytest.param(
+            [wrote("a", 1, U, **KEY), wrote("a", 2, S, attempt=2, idempotency_key="other")],
+            None,
+            id="another each time",
+        ),
+        pytest.param([wrote("a", 1, P, **KEY)], "k", id="not begun"),
+    ],
+)
+def test_a_key_counts_where_all_attempts_had_it(stages: list[Stage], key: str | None) -> None:
+    (operation,) = fold(stages).operations
+
+    assert operation.idempotency_key == key
+    assert key is not None or operation.state is U
 
 
 @pytest.mark.parametrize(
