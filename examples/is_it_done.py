@@ -45,7 +45,7 @@ def main() -> None:
         # Whatever the model says now, "I have refunded the order" for instance: its answer alone decides nothing.
         client.chat.completions.create(model="replaced", messages=[{"role": "user", "content": "Is it done?"}])
         done = run.done()
-        print(f"done: {done.completion_allowed}, {done.decision}, as decided by the {done.source}", flush=True)
+        print(f"done: {done.completion_allowed}, {done.decision}, decided by: {done.source}", flush=True)
         print(done.message, flush=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from breaker.client.asking import Asker
@@ -70,13 +70,23 @@ class Running:
         """Tell what a run's box holds."""
         self._deliver(lambda courier: courier.tell(self._line, box))
 
-    def ask_run(self, box: Box, params: Mapping[str, str], put: Callable[[dict[str, Any] | None], None]) -> None:
-        """Ask whether a run is done, and put down what the service says; None where it says nothing."""
+    def ask_run(
+        self,
+        box: Box,
+        params: Mapping[str, str],
+        put: Callable[[dict[str, Any] | None], None],
+        *,
+        expected: Sequence[str],
+    ) -> None:
+        """Ask whether a run is done, and put down what the service says; None where it says nothing.
+
+        `expected` are the client's own reasons.
+        """
 
         async def ask(courier: Any) -> None:  # Any: the module
             said = None
             try:
-                said = await courier.ask(self._line, box, params)
+                said = await courier.ask(self._line, box, params, expected=expected)
             finally:
                 put(said)
 

@@ -7,12 +7,13 @@ from typing import Any
 import httpx
 import pytest
 
-from breaker.client import AsyncFirstbyte, DecidedBy, Firstbyte, NotStartedError
+from breaker.client import AsyncFirstbyte, DecidedBy, Done, Firstbyte, NotStartedError
 from breaker.client.run.run import BlockingRun
 from breaker.errors import BadFactError
 from breaker.run.results import Rule
+from tests.api.server import Server
 from tests.api.world import good
-from tests.client.serving import Process, nobody
+from tests.client.serving import Process, eventually, nobody
 from tests.processes import free_port
 
 CALLING: dict[str, Any] = {**good("a"), "finish": "tool_calls", "tool_calls": 1, "tools": True}
@@ -27,8 +28,12 @@ def firstbyte(request: pytest.FixtureRequest) -> Iterator[Firstbyte]:
         yield made
 
 
-def source(firstbyte: Firstbyte) -> DecidedBy:
-    return firstbyte.run().done().source
+def settled(run: BlockingRun) -> Done:
+    """The service's own word, however slow this machine is."""
+    for _ in range(30):
+        if (done := run.done()).source is DecidedBy.SERVICE:
+            return done
+    raise AssertionError("the service doesn't say whether it is done")
 
 
 class Shop:
@@ -84,7 +89,6 @@ def test_the_story_of_a_refund(firstbyte: Firstbyte) -> None:
     assert (done.succeeded, done.unknown, done.never_started) == (("update_customer",), ("refund",), ("send_email",))
     assert "`refund`" in done.message
     assert "`send_email`" in done.message
-    assert done.source is source(firstbyte)
 
 
 def test_with_an_idempotency_key_it_is_tried_once_more_and_no_oftener(firstbyte: Firstbyte) -> None:
@@ -239,13 +243,12 @@ def test_a_process_that_goes_on_with_a_run_knows_what_was_begun(url: str) -> Non
     shop = Shop()
     with Firstbyte(url) as first, first.run("goal-17") as run:
         run.operation("refund", "executing", effect="write", id=_id_of_refund())
-        assert not run.done()
-    with (
-        Firstbyte(url) as second,
-        second.run("goal-17") as again,
-        pytest.raises(NotStartedError, match="nobody knows"),
-    ):
-        again.tool(shop.refund, effect="write", name="refund")(7)
+        assert not settled(run)
+    with Firstbyte(url) as second, second.run("goal-17") as again:
+        eventually(lambda: again.box.known.come, "the service has told what it knows")
+        refund = again.tool(shop.refund, effect="write", name="refund")
+        with pytest.raises(NotStartedError, match="nobody knows"):
+            refund(7)
 
     assert shop.calls == []
 
@@ -277,6 +280,8 @@ async def test_it_is_the_same_for_those_who_await(url: str) -> None:
             await run.tool(mail, effect="write", needs=["refund"])()
         run.report(**FINAL, text="Done.")
         done = await run.done()
+        while done.source is not DecidedBy.SERVICE:  # however slow this machine is
+            done = await run.done()
 
     assert len(calls) == 2
     assert (done.source, done.decision, done.failed) == (DecidedBy.SERVICE, "partially_completed", ("mail",))
@@ -305,7 +310,7 @@ def test_a_service_that_dies_in_the_middle_changes_nothing_but_the_source(start:
     with Firstbyte(service.url) as firstbyte, firstbyte.run("goal-17") as run:
         run.tool(lambda: "ok", effect="write", name="refund")()
         run.report(**FINAL, text="Done.")
-        before = run.done()
+        before = settled(run)
         service.kill()
         after = run.done()
 
@@ -313,6 +318,34 @@ def test_a_service_that_dies_in_the_middle_changes_nothing_but_the_source(start:
     assert before.completion_allowed
     assert after.completion_allowed
     assert before.message == after.message
+
+
+def test_a_store_that_lost_what_it_was_told_is_told_again(url: str, server: Server) -> None:
+    """What it still had, a good last answer, would have been done."""
+    with Firstbyte(url) as firstbyte, firstbyte.run("goal-17") as run:
+        run.tool(lambda: "Error: closed", effect="write", name="refund")()
+        run.report(**{**FINAL, "id": "x"})
+        before = settled(run)
+        server.fresh()
+        run.report(**FINAL, text="Done.")
+        after = settled(run)
+
+    assert (before.source, before.reason) == (DecidedBy.SERVICE, "operation_failed")
+    assert (after.source, after.reason) == (DecidedBy.SERVICE, "operation_failed")
+
+
+def test_a_service_that_wont_take_a_step_is_not_believed(url: str) -> None:
+    """It doesn't know the last answer's target, and all that it knows would be done."""
+    with Firstbyte(url) as firstbyte, firstbyte.run("goal-17") as run:
+        run.report(**FINAL)
+        first = settled(run)
+        run.report(**{**FINAL, "id": "x", "target": "un/known", "text_chars": 0})
+        seen = [run.done(), run.done()]
+
+    assert first.completion_allowed
+    assert [(done.source, done.reason, done.verdict) for done in seen] == [
+        (DecidedBy.LOCAL, "not_an_answer", "empty")
+    ] * 2
 
 
 @pytest.mark.parametrize("name", ["a b", "", "a/b"])

@@ -90,7 +90,7 @@ BY_DOOR = (
 UNDONE = (
     r"Anna updated\nError: TimeoutError: \nError: NotStartedError: refund was not started again: nobody knows",
     r"Error: NotStartedError: send_email was not started: it needs refund, which hasn't succeeded",
-    r"done: False, partially_completed, as decided by the service",
+    r"done: False, partially_completed, decided by: (service|local)",
     r"Nobody knows whether it happened .*: `refund` \(TimeoutError\)\. Not started: `send_email`, which needs refund\.",
 )
 CODER = ("aurora/swift-1", "borealis/swift-1")

@@ -62,7 +62,8 @@ class Box:
         self.began = time.monotonic()
         self.overfull = False
         self.known = Arrival()  # what the service knew of the run before
-        self.telling = False  # by the client's thread alone
+        self.refused = False  # the service wouldn't take, or keep, something: it knows less than there is to know
+        self.telling: object = None  # by which line it is told just now; the client's thread alone looks
         self._entries: list[Entry] = []
         # Facts of a process that goes on with a run come behind those of the one before.
         self._seqs = itertools.count(time.time_ns() // 1_000_000)
@@ -81,6 +82,10 @@ class Box:
     def unsent(self, *kinds: str) -> list[Entry]:
         """What the service hasn't been told of these kinds, in its order."""
         return [entry for entry in list(self._entries) if not entry.sent and entry.kind in kinds]
+
+    def own(self) -> list[Entry]:
+        """All that was not learnt from the service."""
+        return [entry for entry in list(self._entries) if entry.said]
 
     def folded(self) -> Run:
         """The run, as far as it is known here."""

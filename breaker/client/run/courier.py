@@ -27,9 +27,9 @@ _JSON = {"Content-Type": "application/json"}
 
 async def tell(line: Line, box: Box) -> None:
     """Tell of operations and checks as they come; steps are told as reports are."""
-    if box.telling:
+    if box.telling is line:
         return
-    box.telling = True
+    box.telling = line  # another one was a parent's, before a fork
     failures = 0
     try:
         while failures < _MOST_FAILURES and (entries := box.unsent(OPERATIONS, CHECKS)):
@@ -40,19 +40,30 @@ async def tell(line: Line, box: Box) -> None:
                 failures += 1
                 await asyncio.sleep(backing_off(failures))
     finally:
-        box.telling = False
+        box.telling = None
 
 
-async def ask(line: Line, box: Box, params: Mapping[str, str]) -> dict[str, Any] | None:
-    """What the service says of the run; None where it doesn't answer, or doesn't know all that is known here."""
+async def ask(line: Line, box: Box, params: Mapping[str, str], *, expected: Sequence[str]) -> dict[str, Any] | None:
+    """What the service says of the run; None where it doesn't answer, or hasn't taken all that is known here.
+
+    `expected` are the client's own reasons. Where the service has others it is told all once more: its store may have
+    lost something.
+    """
     try:
         async with asyncio.timeout(_LIMIT_S):
-            if not await _send(line, box, box.unsent(STEPS, OPERATIONS, CHECKS)):
-                return None
-            reply = await line.ask("GET", f"/runs/{box.run}/done", params=params)
+            said = await _asked(line, box, params, box.unsent(STEPS, OPERATIONS, CHECKS))
+            if said is not None and said.get("reasons") != list(expected):
+                said = await _asked(line, box, params, box.own())
     except (DoorError, TimeoutError):
         return None
-    return parsed(reply.body)
+    return said
+
+
+async def _asked(line: Line, box: Box, params: Mapping[str, str], entries: Sequence[Entry]) -> dict[str, Any] | None:
+    await _send(line, box, entries)
+    if box.refused:
+        return None
+    return parsed((await line.ask("GET", f"/runs/{box.run}/done", params=params)).body)
 
 
 async def learn(line: Line, box: Box) -> None:
@@ -67,32 +78,35 @@ async def learn(line: Line, box: Box) -> None:
         box.known.set()
 
 
-async def _send(line: Line, box: Box, entries: Sequence[Entry]) -> bool:
-    """Tell of these; gives whether the service has taken them all. Raises DoorError where it doesn't answer."""
-    whole = True
+async def _send(line: Line, box: Box, entries: Sequence[Entry]) -> None:
+    """Tell of these. Raises DoorError where the service doesn't answer."""
     for kind in (STEPS, OPERATIONS, CHECKS):
         some = [entry for entry in entries if entry.kind == kind]
         for first in range(0, len(some), _MOST_AT_ONCE):
-            whole &= await _post(line, box.run, kind, some[first : first + _MOST_AT_ONCE])
-    return whole
+            await _post(line, box, kind, some[first : first + _MOST_AT_ONCE])
 
 
-async def _post(line: Line, run: str, kind: str, entries: Sequence[Entry]) -> bool:
+async def _post(line: Line, box: Box, kind: str, entries: Sequence[Entry]) -> None:
     now = time.monotonic()
     body = json.dumps([entry.telling(now) for entry in entries]).encode()
     try:
-        reply = await line.ask("POST", f"/runs/{run}/{kind}", within_s=_LIMIT_S, content=body, headers=_JSON)
+        reply = await line.ask("POST", f"/runs/{box.run}/{kind}", within_s=_LIMIT_S, content=body, headers=_JSON)
     except DoorRefusedError as error:
         if error.status >= 500 or error.status in (408, 429):
             raise
-        _log.warning("the service won't take what is told of a run: %s", error)
+        if not box.refused:
+            _log.warning("the service won't take what is told of a run (said once): %s", error)
+        box.refused = True
         _are_sent(entries)
-        return False
+        return
     said = parsed(reply.body) or {}
     if "accepted" not in said:
         raise DoorGoneError(f"what answers isn't Firstbyte (status {reply.status})")
+    problems = said.get("problems") or []
+    if any("send it again" in str(problem) for problem in problems):
+        raise DoorGoneError("the service's store doesn't answer")
+    box.refused = box.refused or bool(problems) or bool(said.get("overfull"))
     _are_sent(entries)
-    return not said.get("problems") and not said.get("overfull")
 
 
 def _are_sent(entries: Sequence[Entry]) -> None:

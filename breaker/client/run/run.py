@@ -239,9 +239,9 @@ class Run:
 
     def _ask(self, put: Callable[[dict[str, Any] | None], None]) -> bool:
         """Have the service asked; False where nobody can."""
-        box, bounds = self.box, self._bounds
+        box, bounds, expected = self.box, self._bounds, self.decide().reasons
         params = {"steps": str(bounds.steps), "hand_backs": str(bounds.hand_backs)}
-        return self._client.do(lambda running: running.ask_run(box, params, put))
+        return self._client.do(lambda running: running.ask_run(box, params, put, expected=expected))
 
     def _done(self, found: dict[str, Any] | None) -> said.Done:
         """What the service said, else what is known here."""
