@@ -4,6 +4,7 @@ import ast
 import json
 import logging
 import re
+import signal
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -234,3 +235,15 @@ async def test_a_service_says_all_that_it_says_in_the_form_that_was_chosen(form:
     assert {key for line in lines for key in line} <= COMMON | set(KEYS)
     (moved,) = [line for line in lines if line["event"] == "circuit_moved" and line["before"] == "closed"][:1]
     assert (moved["target"], moved["after"], moved["cause"]) == ("p/bad", "open", "errors")
+
+
+@pytest.mark.parametrize(("form", "code"), [("json", 0), ("xml", 2)])
+async def test_where_there_is_no_file_the_environment_says_the_form(form: str, code: int, tmp_path: Path) -> None:
+    env = environment(tmp_path / "data", {"FIRSTBYTE_LOG": form})
+    async with started("run", env=env, cwd=tmp_path) as demonstration:
+        if code == 0:
+            await demonstration.line("Status page", within_s=60)
+            demonstration.send(signal.SIGTERM)
+        assert await demonstration.end(within_s=60) == code
+
+    assert code == 0 or 'FIRSTBYTE_LOG: is "xml", not a form' in "\n".join(demonstration.said)

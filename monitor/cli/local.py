@@ -10,9 +10,9 @@ from pathlib import Path
 
 from monitor.cli.exits import GOOD, INTERRUPTED, UsageError
 from monitor.cli.saying import say
-from monitor.config import ConfigError, find, load, starter
+from monitor.config import ConfigError, find, load, log_form, starter
 from monitor.loop import until_done
-from monitor.settings import Settings
+from monitor.settings import LogForm, Settings
 from monitor.terminal import has_terminal
 
 DEFAULT_FILE = "firstbyte.yaml"
@@ -104,6 +104,14 @@ def loaded(path: Path) -> Settings:
         return load(path, os.environ)
     except ConfigError as error:
         raise UsageError(f"the configuration can't be used\n{error}") from None
+
+
+def without_file() -> LogForm:
+    """The log's form where no configuration says it. Raises UsageError."""
+    try:
+        return log_form(os.environ)
+    except ConfigError as error:
+        raise UsageError(f"the environment can't be used\n{error}") from None
 
 
 def until_signal(

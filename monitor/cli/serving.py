@@ -11,7 +11,7 @@ from breaker.logged import STARTED
 from monitor import logs
 from monitor.cli.demonstration import demonstrate
 from monitor.cli.exits import GOOD, UsageError
-from monitor.cli.local import DEFAULT_FILE, found, loaded, until_signal
+from monitor.cli.local import DEFAULT_FILE, found, loaded, until_signal, without_file
 from monitor.cli.saying import say
 from monitor.daemon import Parts, service
 from monitor.guard import guard as run_guard
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     if path is None and args.name != "run":
         raise UsageError(f"`firstbyte {args.name}` needs a configuration; `firstbyte init` writes {DEFAULT_FILE}")
     if path is None:
-        logs.start(Logs(level=LogLevel.WARNING))
+        logs.start(Logs(form=without_file(), level=LogLevel.WARNING))
         return _serving(demonstrate(os.environ))
     settings = loaded(path)
     logs.start(settings.logs)
@@ -41,7 +41,7 @@ def guard(args: argparse.Namespace) -> int:
     """Run the local door until a signal ends it."""
     path = found(args)
     settings = None if path is None else loaded(path)
-    logs.start(Logs() if settings is None else settings.logs)
+    logs.start(Logs(form=without_file()) if settings is None else settings.logs)
     # What breaks off is said in a line of our own; the server would call it a fault of the application's.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     routes = () if settings is None else settings.routes

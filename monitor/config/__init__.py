@@ -13,9 +13,20 @@ from monitor.config.keys import ROOT
 from monitor.config.phrases import known_phrases
 from monitor.config.policies import policy_in
 from monitor.config.starter import starter
-from monitor.settings import Settings
+from monitor.settings import LogForm, Settings
 
-__all__ = ["ConfigError", "Fault", "Place", "data_folder", "find", "load", "phrases_in", "policy_in", "starter"]
+__all__ = [
+    "ConfigError",
+    "Fault",
+    "Place",
+    "data_folder",
+    "find",
+    "load",
+    "log_form",
+    "phrases_in",
+    "policy_in",
+    "starter",
+]
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
@@ -31,6 +42,14 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
     settings = build(root, Ground(environ, overrides(environ, faults), faults), data=data, source=path)
     faults.check()
     return settings
+
+
+def log_form(environ: Mapping[str, str]) -> LogForm:
+    """What FIRSTBYTE_LOG says where there is no file; text for people without it. Raises ConfigError."""
+    faults = Faults()
+    chosen = overrides(environ, faults).log
+    faults.check()
+    return LogForm(chosen.value) if chosen else LogForm.TEXT
 
 
 def phrases_in(path: Path) -> tuple[Phrase, ...]:

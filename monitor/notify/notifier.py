@@ -57,7 +57,7 @@ class Notifier:
             self._posts.pop(name).stop()
         for receiver in receivers:
             if receiver.name not in self._posts:
-                self._posts[receiver.name] = Post(receiver, self._store, self._counts)
+                self._posts[receiver.name] = Post(receiver, self._store, self._counts, clock=self._board.now)
         if receivers and self._filing is None:
             self._heard = dict.fromkeys(self._board.targets())
             self._something.set()

@@ -51,7 +51,10 @@ class Boxes(Protocol):
 
 
 class Post:
-    """Sends one receiver's messages, the oldest first, until it is stopped. `nudge` says that there is one."""
+    """Sends one receiver's messages, the oldest first, until it is stopped. `nudge` says that there is one.
+
+    `clock` is the store's, by which messages have their age.
+    """
 
     def __init__(
         self, receiver: Receiver, store: Boxes, counts: Sent, *, clock: Callable[[], float] = time.time

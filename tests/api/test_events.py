@@ -14,7 +14,7 @@ from breaker.api.desk import Desk
 from breaker.api.feed import Event, Feed, Place, Reader
 from breaker.api.paths import routing
 from breaker.circuit import Move
-from breaker.errors import StoreGoneError
+from breaker.errors import StoreGoneError, UnknownNameError
 from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
@@ -296,3 +296,28 @@ async def test_a_quiet_stream_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None
     stream = Reader(lambda: ALL, lambda _: None).stream()
 
     assert [await anext(stream) for _ in range(3)] == [feed.OPENING, b": ping\n\n", b": ping\n\n"]
+
+
+async def test_a_stream_follows_its_targets_to_another_configuration_and_ends_where_they_go(
+    desk: Desk, switchboard: Switchboard
+) -> None:
+    targets = [PRIMARY.name]
+
+    def wanted() -> list[str]:
+        if not targets:
+            raise UnknownNameError("route", "coder", [])
+        return targets
+
+    reader = await desk.feed.reader(wanted, None)
+    stream = reader.stream()
+    await anext(stream)
+    targets.append(OTHER.name)
+    desk.renew()
+    await switchboard.hold(OTHER.name, opened=True, who="anna", why="test", for_s=60)
+    async with asyncio.timeout(10):
+        assert OTHER.name.encode() in await anext(stream)
+    targets.clear()
+    desk.renew()
+
+    assert [text async for text in stream] == []
+    assert len(desk.feed) == 0

@@ -179,3 +179,31 @@ async def test_whoever_comes_after_the_end_is_answered_at_once(app: FastAPI, des
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL) as door:
         async with asyncio.timeout(5):
             assert (await ask(door, 30)).status_code == 304
+
+
+async def test_all_who_wait_are_answered_when_the_configuration_is_another(
+    door: httpx.AsyncClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many more than are woken in one turn of the loop, though nothing has changed for them."""
+    asks = [asyncio.create_task(ask(door, 30)) for _ in range(20)]
+    await asleep(desk, 20)
+    monkeypatch.setattr(waiting, "AT_ONCE", 3)
+    desk.renew()
+    async with asyncio.timeout(10):
+        answers = await asyncio.gather(*asks)
+
+    assert {answer.status_code for answer in answers} == {304}
+    assert len(desk.waiting) == 0
+
+
+async def test_who_waits_for_a_route_that_goes_hears_that_it_is_not_there(
+    door: httpx.AsyncClient, desk: Desk, switchboard: Switchboard
+) -> None:
+    asking = asyncio.create_task(ask(door, 30))
+    await asleep(desk, 1)
+    left = [route for route in switchboard.routes if route.name != "coder"]
+    switchboard.renew(left, {}, {})
+    desk.renew()
+
+    async with asyncio.timeout(10):
+        assert (await asking).status_code == 404

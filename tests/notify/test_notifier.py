@@ -238,6 +238,13 @@ async def test_the_command_tries_each_receiver(tmp_path: Path) -> None:
         (tmp_path / "firstbyte.yaml").write_text(CONFIG.format(url="http://127.0.0.1:1/v1"))
         env = environment(tmp_path / "data", {"OPS_URL": ops.url, "CHAT_URL": chat.url})
         code, said = await ran("notify", env=env, cwd=tmp_path)
+        checked = await ran("check", env=env, cwd=tmp_path)
 
+    assert checked[0] == 0
+    assert (
+        "Notifications: ops (json) is told of no_target\nNotifications: chat (slack) is told of moves, no_target"
+        in (checked[1])
+    )
+    assert "secret-token" not in checked[1]
     assert (code, said.splitlines()) == (1, ["ops (json): taken", "chat (slack): not taken, status 403"])
     assert "a test by" in json.loads(ops.came[0][2])["why"]

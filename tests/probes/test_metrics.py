@@ -17,7 +17,7 @@ from breaker.circuit import Cause, Circuit, Move, State
 from breaker.errors import StoreGoneError
 from breaker.log import Log
 from breaker.policy import Policy
-from breaker.route import choose
+from breaker.route import Route, choose
 from breaker.store.behind import servers_at
 from breaker.store.contract import Reading
 from breaker.store.redis import RedisStore
@@ -418,3 +418,21 @@ def test_of_a_target_that_went_nothing_is_shown(metrics: Metrics) -> None:
     labels = {value for family in ours(metrics) for sample in family.samples for value in sample.labels.values()}
     assert "p" not in labels
     assert "q" in labels
+
+
+async def test_a_hundred_targets_cost_at_most_150_series_each(store: RedisStore) -> None:
+    """Everything that stands once counts too."""
+    providers = [Provider(name=f"p{n}", base_url="http://127.0.0.1/v1", wire="openai-chat") for n in range(100)]
+    targets = tuple(Target(provider=provider, model="m") for provider in providers)
+    route = Route(name="all", targets=targets)
+    plans = tuple(TargetPlan(target=target, policy=Policy()) for target in targets)
+    metrics = Metrics(Settings(targets=plans, routes=(route,), data=Path("/nowhere")))
+    metrics.watch(Switchboard(store, [route], {plan.name: plan.policy for plan in plans}))
+    metrics.watch_door(Given([route]), Times())
+    for plan in plans:
+        metrics.probed(replace(good(), target=plan.name))
+        metrics.phases(plan.name, dict.fromkeys(Phase, 0.1))
+
+    series = sum(len(family.samples) for family in metrics.registry.collect())
+
+    assert 100 * 80 < series <= 100 * 150
