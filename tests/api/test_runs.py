@@ -119,9 +119,10 @@ async def test_facts_may_come_in_any_order_and_again(door: httpx.AsyncClient) ->
     assert {**await done(door, "one"), "run": ""} == {**await done(door, "two"), "run": ""}
 
 
-async def test_a_report_that_names_a_run_is_a_step_of_it_too(door: httpx.AsyncClient) -> None:
+async def test_a_report_that_names_a_run_is_a_step_of_it_too(door: httpx.AsyncClient, switchboard: Switchboard) -> None:
     """One road: the circuit hears of it, and so does the run."""
     reply = await door.post("/reports", json=[final("a", 1, run="goal-1"), good("b"), final("c", 1, run="goal-2")])
+    await switchboard.drain(30)
     moved = (await door.get("/targets", params={"target": PRIMARY.name})).json()["targets"][0]["last_answer"]
 
     assert (reply.status_code, reply.json()["accepted"], reply.json()["problems"]) == (202, 3, [])
