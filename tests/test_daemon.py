@@ -1,12 +1,16 @@
 """The service's own socket."""
 
+import gc
 import socket
 import sys
+import weakref
 
 import pytest
 
 from breaker.api.access import Access
+from breaker.api.app import create_app
 from breaker.api.desk import Desk
+from breaker.api.looking import Besides, Looking
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from monitor.doorway import lane_of
@@ -38,3 +42,14 @@ def test_without_what_the_lane_needs_the_app_answers_alone(missing: str, monkeyp
     monkeypatch.setitem(sys.modules, missing, None)
 
     assert lane_of(desk, Access()) is None
+
+
+def test_an_app_that_another_replaces_is_forgotten() -> None:
+    """FastAPI remembers endpoints for long; each must not keep its whole app alive."""
+    board = Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), [], {})
+    desk = Desk.over(board)
+    looking = Looking(board, Besides(), metrics=True)
+    old = weakref.ref(create_app(board, access=Access(), desk=desk, looking=looking))
+    gc.collect()
+
+    assert old() is None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -69,8 +69,9 @@ def create_app(
         _add_metrics(app, metrics)
 
     @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return HTMLResponse(reference.render(app.openapi()), headers=reference.HEADERS)
+    async def docs(request: Request) -> Response:
+        # Not the app itself: FastAPI remembers functions for long, and an old app with each.
+        return HTMLResponse(reference.render(request.app.openapi()), headers=reference.HEADERS)
 
     @app.get("/favicon.ico", include_in_schema=False)
     async def icon() -> Response:
