@@ -31,10 +31,16 @@ def calls(run: str, made: Iterable[tuple[str, object]]) -> str | None:
 
 def text_of(value: object) -> str:
     """Any value as a text, the same for values that say the same where they are made of JSON's kinds."""
-    try:
-        return json.dumps(value, sort_keys=True, default=repr)
-    except (TypeError, ValueError, RecursionError):
-        return repr(type(value))
+    for write in (_sorted, repr):
+        try:
+            return write(value)
+        except Exception:  # noqa: BLE001, S112 # whatever a value is, and its own `__repr__` does
+            continue
+    return repr(type(value))
+
+
+def _sorted(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)
 
 
 def plain(arguments: object) -> object:

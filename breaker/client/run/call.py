@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breaker.client.run.raised import flaw_of
 from breaker.run import Effect, Operation, Stage, State, digests, reading
@@ -19,6 +18,12 @@ KEY = "idempotency_key"
 _MOST_ATTEMPTS = 2
 
 
+class Key(NamedTuple):
+    """A key that a call has; `own` is the caller's, None where one is to be made."""
+
+    own: str | None
+
+
 class Call:
     """One call on its way: attempts at an operation, at most two."""
 
@@ -30,7 +35,7 @@ class Call:
         arguments: str,
         needs: tuple[str, ...],
         about: str | None,
-        bound: Mapping[str, object],
+        key: Key | None,
     ) -> None:
         self.id = name
         self.more: dict[str, str] = {}  # what is given to the tool besides
@@ -40,13 +45,19 @@ class Call:
         self._arguments = arguments
         self._needs = needs
         self._replaces = tool.run.failed_about(about, name)
-        self._key = self._give_key(bound) if tool.keyed else None
+        self.key = self._give_key(key)
         self._began = time.monotonic()
+
+    def only_once(self) -> None:
+        """It can't be made again by itself."""
+        self._made = _MOST_ATTEMPTS
 
     def returned(self, result: object) -> bool:
         """It gave this; whether it is to be tried once more."""
+        if isinstance(result, BaseException):
+            return self._ended(flaw_of(result))
         digest = digests.digest(self._tool.run.id, digests.text_of(result))
-        return self._ended(flaw(result, self._tool.rules), result=digest)
+        return self._ended(self._flaw(result), result=digest)
 
     def raised(self, error: BaseException) -> bool:
         """It raised this; whether it is to be tried once more."""
@@ -68,7 +79,7 @@ class Call:
             needs=self._needs,
             replaces=self._replaces,
             required=tool.required,
-            idempotency_key=self._key,
+            idempotency_key=self.key,
             arguments=self._arguments,
             at_s=round(time.monotonic() - tool.run.box.began, 3),
             **more,
@@ -84,17 +95,23 @@ class Call:
         state = State.UNKNOWN if wrong.unknown and not reads else State.FAILED
         retryable = wrong.retryable or (wrong.unknown and reads)
         self.tell(state, error=wrong.error, retryable=retryable, result=result, seconds=seconds)
-        once_more = again and self._made < _MOST_ATTEMPTS and (retryable or (wrong.unknown and self._key is not None))
+        once_more = again and self._made < _MOST_ATTEMPTS and (retryable or (wrong.unknown and self.key is not None))
         if once_more:
             self._attempt += 1
             self.tell(State.EXECUTING)
         return once_more
 
-    def _give_key(self, bound: Mapping[str, object]) -> str:
+    def _flaw(self, result: object) -> Flaw | None:
+        try:
+            return flaw(result, self._tool.rules)
+        except Exception:  # noqa: BLE001 # a result may be anything, and the agent is to have it whatever that does
+            return None
+
+    def _give_key(self, key: Key | None) -> str | None:
         """The key of the operation, the same at each attempt; the caller's own where there is one."""
-        own = bound.get(KEY)
-        if own is None:
+        if key is None:
+            return None
+        if key.own is None:
             self.more[KEY] = made = digests.digest(self._tool.run.id, self.id)
             return made
-        text = str(own)
-        return text if reading.ID.fullmatch(text) else digests.digest(self._tool.run.id, text)
+        return key.own if reading.ID.fullmatch(key.own) else digests.digest(self._tool.run.id, key.own)

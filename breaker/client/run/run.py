@@ -43,6 +43,7 @@ class Run:
     def __init__(self, client: Client, run: str | None, *, bounds: Bounds, rules: Collection[Rule]) -> None:
         self.id = os.urandom(16).hex() if run is None else reading.run_id(run)
         self.box = Box(self.id)
+        self.beginning = threading.Lock()  # held for no longer than it takes to note that a call begins
         self._client = client
         self._bounds = bounds
         self._rules = (*RULES, *rules)
@@ -245,7 +246,7 @@ class Run:
 
     def _done(self, found: dict[str, Any] | None) -> said.Done:
         """What the service said, else what is known here."""
-        if found is not None:
+        if found is not None and not self.box.overfull:
             with contextlib.suppress(KeyError, TypeError):
                 return said.read(found)
         return self.decide()

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from breaker.client.run.call import KEY, Call
+from breaker.client.run.call import KEY, Call, Key
 from breaker.errors import NotStartedError
 from breaker.run import Effect, Operation, Run, State, Why, digests, hindrance, reading
 from breaker.run.results import Rule
@@ -43,18 +43,25 @@ class Tool:
         self.rules = rules
         self._about = tuple(about)
         self._signature = inspect.signature(function)
-        self.keyed = KEY in self._signature.parameters
+        key = self._signature.parameters.get(KEY)
+        self._keyed = key is not None and key.kind in (key.POSITIONAL_OR_KEYWORD, key.KEYWORD_ONLY)
 
     def begin(self, args: Sequence[object], given: Mapping[str, object]) -> Call:
         """A call that may be made now. Raises NotStartedError where it may not."""
+        with self.run.beginning:  # else two threads could begin the same
+            return self._begin(args, given)
+
+    def _begin(self, args: Sequence[object], given: Mapping[str, object]) -> Call:
         run, bound = self.run.known(), self._bound(args, given)
-        told = {name: value for name, value in given.items() if name != KEY}
-        arguments = digests.digest(self.run.id, digests.text_of([list(args), told]))
+        arguments = self._arguments(bound, args, given)
         found, name = self._find(run, arguments)
         last = {need: self.run.last_of(need) for need in self.needs}
         needs = tuple(dict.fromkeys(one.id for one in last.values() if one is not None))
-        call = Call(self, name, found, arguments, needs, self._about_of(bound), bound)
-        hindered = hindrance(run, found and found._replace(needs=needs), needs)
+        call = Call(self, name, found, arguments, needs, self._about_of(bound), self._key(bound, given))
+        if found is not None:
+            same = found.idempotency_key if found.idempotency_key == call.key else None
+            found = found._replace(needs=needs, idempotency_key=same)
+        hindered = hindrance(run, found, needs)
         if None in last.values() or hindered is not None:
             why = Why.NEEDS if hindered is None else hindered.why
             if found is None:
@@ -62,6 +69,27 @@ class Tool:
             raise NotStartedError(_said(self, why), why.value)
         call.tell(State.EXECUTING)
         return call
+
+    def _arguments(
+        self, bound: inspect.BoundArguments | None, args: Sequence[object], given: Mapping[str, object]
+    ) -> str:
+        """A digest of what it is called with, however that is passed; without its key, which makes no other call."""
+        if bound is None:
+            said: object = [list(args), {name: value for name, value in given.items() if name != KEY}]
+        else:
+            whole = inspect.BoundArguments(self._signature, bound.arguments.copy())
+            whole.apply_defaults()
+            said = {name: value for name, value in whole.arguments.items() if name != KEY}
+        return digests.digest(self.run.id, digests.text_of(said))
+
+    def _key(self, bound: inspect.BoundArguments | None, given: Mapping[str, object]) -> Key | None:
+        """The key of a call; None where it has none: an empty one tells nobody anything."""
+        if not self._keyed or bound is None:
+            return None
+        own = bound.arguments.get(KEY)
+        if own is not None and str(own):
+            return Key(str(own))
+        return Key(None) if KEY in given or KEY not in bound.arguments else None
 
     def _find(self, run: Run, arguments: str) -> tuple[Operation | None, str]:
         """The operation that a call with these arguments is an attempt at, and its id; one that succeeded is over."""
@@ -73,18 +101,19 @@ class Tool:
             if found is None or found.state is not State.SUCCEEDED:
                 return found, name
 
-    def _bound(self, args: Sequence[object], given: Mapping[str, object]) -> Mapping[str, object]:
-        """The arguments by their parameters' names; none where they don't fit, which the tool itself says better."""
+    def _bound(self, args: Sequence[object], given: Mapping[str, object]) -> inspect.BoundArguments | None:
+        """The arguments by their parameters' names; None where they don't fit, which the tool itself says better."""
         try:
-            return self._signature.bind(*args, **given).arguments
+            return self._signature.bind_partial(*args, **given)
         except TypeError:
-            return {}
+            return None
 
-    def _about_of(self, bound: Mapping[str, object]) -> str | None:
+    def _about_of(self, bound: inspect.BoundArguments | None) -> str | None:
         """A digest of what a call is about; None where nothing says so."""
         if not self._about:
             return None
-        return digests.digest(self.run.id, digests.text_of([self.name, *(bound.get(name) for name in self._about)]))
+        named = {} if bound is None else bound.arguments
+        return digests.digest(self.run.id, digests.text_of([self.name, *(named.get(name) for name in self._about)]))
 
 
 def _said(tool: Tool, why: Why) -> str:
