@@ -1,7 +1,7 @@
 -- Adds facts to a run, each once. Holds no policy.
 --
 -- KEYS   one hash tag: 1 facts (set of lines)  2 about (hash): `began`, in seconds of this clock; `bytes` of all lines;
---        `overfull`, there once more came than is kept
+--        `changed`, when something was added last; `overfull`, there once more came than is kept
 -- ARGV   1 seconds for which a run is kept after its last fact    2 the most facts of a run    3 their most bytes
 --        4 and on: the facts, a line each
 -- Reply  a digit for each fact: 1 it is new, 0 it was known, 2 it isn't kept
@@ -34,6 +34,9 @@ for _, line in ipairs(fresh) do
 end
 redis.call('HSETNX', KEYS[2], 'began', time[1])
 redis.call('HSET', KEYS[2], 'bytes', string.format('%d', bytes))
+if #fresh > 0 then
+  redis.call('HSET', KEYS[2], 'changed', time[1] .. '.' .. time[2])
+end
 if overfull then
   redis.call('HSET', KEYS[2], 'overfull', '1')
 end

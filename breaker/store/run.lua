@@ -10,8 +10,9 @@ local parts = redis.call('HMGET', KEYS[2], 'began', 'overfull', 'decided', 'clai
 for i = 1, 4 do
   parts[i] = parts[i] or ''
 end
--- Facts are only ever added: as many are the same ones.
-local stamp = table.concat({ parts[1], parts[2], redis.call('SCARD', KEYS[1]) }, ' ')
+-- Facts are only ever added; but a server that takes over may lack the last ones, and then gets as many others.
+local changed = redis.call('HGET', KEYS[2], 'changed') or ''
+local stamp = table.concat({ parts[1], parts[2], changed, redis.call('SCARD', KEYS[1]) }, ' ')
 if stamp == ARGV[1] then
   return stamp
 end

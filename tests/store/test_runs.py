@@ -55,6 +55,19 @@ async def test_what_is_known_already_is_not_told_again(store: RedisStore) -> Non
     assert sorted(more.lines) == ["a", "b"]
 
 
+async def test_as_many_other_facts_are_no_known_ones(store: RedisStore, server: StoreServer) -> None:
+    """A server took over that lacked the last fact, and has another since."""
+    await store.runs.add("one", ["a", "b"])
+    stamp = (await read(store)).stamp
+    with server.raw() as raw:
+        raw.srem(FACTS, "b")
+    await store.runs.add("one", ["c"])
+    other = await store.runs.read("one", stamp)
+
+    assert other is not None
+    assert sorted(other.lines) == ["a", "c"]
+
+
 async def test_many_may_add_at_once(store: RedisStore) -> None:
     became = await asyncio.gather(*(store.runs.add("one", [f"{number % 20}"]) for number in range(60)))
 
