@@ -5,7 +5,7 @@ import contextlib
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -58,8 +58,7 @@ class Doorway:
     @contextlib.asynccontextmanager
     async def open(self, listening: socket.socket) -> AsyncIterator[str]:
         """Serve until the block ends; gives the URL. All who wait are answered first."""
-        protocol: type[asyncio.Protocol] | Literal["auto"] = self._lane.protocol() if self._lane else "auto"
-        async with serving(self, protocol, listening) as url:
+        async with serving(self, listening, None if self._lane is None else self._lane.protocol()) as url:
             try:
                 yield url
             finally:
@@ -106,7 +105,7 @@ async def small_door(
 ) -> AsyncIterator[str]:
     """/livez, /readyz and /metrics alone, until the block ends; gives the URL."""
     app = create_small_app(board, access=_access(settings), metrics=metrics, notices=notices)
-    async with serving(app, "auto", listening) as url:
+    async with serving(app, listening) as url:
         yield url
 
 

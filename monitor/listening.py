@@ -38,12 +38,15 @@ def bind(door: Door, remedy: str = "Set FIRSTBYTE_PORT, or door.port in the conf
 
 @contextlib.asynccontextmanager
 async def serving(
-    app: Any, protocol: type[asyncio.Protocol] | Literal["auto"], listening: socket.socket
+    app: Any, listening: socket.socket, protocol: type[asyncio.Protocol] | None = None
 ) -> AsyncIterator[str]:
-    """Serve an ASGI application until the block ends; gives its URL."""
+    """Serve an ASGI application until the block ends; gives its URL.
+
+    `protocol` is that of its connections; None: the one of `breaker.api.connection`, where what it needs is installed.
+    """
     config = uvicorn.Config(
         app,
-        http=protocol,
+        http=protocol or bounded(),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -58,6 +61,15 @@ async def serving(
     finally:
         server.should_exit = True
         await running
+
+
+def bounded() -> type[asyncio.Protocol] | Literal["auto"]:
+    """The protocol of connections that are bounded; uvicorn's choice where what it needs isn't installed."""
+    try:
+        from breaker.api.connection import Connection  # it needs httptools, which not every platform has
+    except ImportError:
+        return "auto"
+    return Connection
 
 
 def url_of(listening: socket.socket) -> str:

@@ -14,7 +14,7 @@ from breaker.api.looking import Besides, Looking
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from monitor.doorway import lane_of
-from monitor.listening import DoorTakenError, bind
+from monitor.listening import DoorTakenError, bind, bounded
 from monitor.settings import Door
 
 
@@ -37,11 +37,12 @@ def test_without_what_the_lane_needs_the_app_answers_alone(missing: str, monkeyp
     desk = Desk.over(Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), [], {}))
     assert lane_of(desk, Access()) is not None
 
-    for module in ("breaker.api.lane", "breaker.api.question"):
+    for module in ("breaker.api.connection", "breaker.api.lane", "breaker.api.question"):
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, missing, None)
 
     assert lane_of(desk, Access()) is None
+    assert bounded() == "auto"
 
 
 def test_an_app_that_another_replaces_is_forgotten() -> None:

@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breaker.api.problems import ProblemError
 
+# In the scope of a HEAD that is taken as a GET: an answer without an end ends with its head.
+ONLY_HEAD = "firstbyte.only_head"
 _READING = frozenset({"GET", "HEAD"})
 _AGENTS = frozenset({"/reports", "/judge"})
 _RUN = "/runs/"
@@ -89,7 +91,7 @@ class Guard:
             await problem.response()(scope, receive, send)
             return
         if scope["method"] == "HEAD":
-            scope = {**scope, "method": "GET"}
+            scope = {**scope, "method": "GET", ONLY_HEAD: True}
         await self._app(scope, receive, send)
 
 

@@ -8,11 +8,9 @@ import asyncio
 import time
 from typing import Any, ClassVar, TypeVar
 
-from starlette.responses import Response
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
-
 from breaker.api.access import Access
 from breaker.api.asked import Asked
+from breaker.api.connection import Connection, Defaults, written
 from breaker.api.desk import Desk
 from breaker.api.prepared import MOST_KEPT, Said
 from breaker.api.question import Question, apart, likely, read, targets
@@ -24,7 +22,6 @@ MOST_BYTES = 2_048
 # What comes behind a question that waits is kept up to this; then the connection isn't read until its answer.
 _MOST_BEHIND = 65_536
 
-_Defaults = list[tuple[bytes, bytes]]
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -39,7 +36,7 @@ class Lane:
         self._access = access
         self._routes = targets(desk.prepared)
         self._questions: dict[bytes, Question] = {}
-        self._written: dict[tuple[Asked, bool], tuple[Said, _Defaults, bytes]] = {}
+        self._written: dict[tuple[Asked, bool], tuple[Said, Defaults, bytes]] = {}
 
     def renew(self, access: Access) -> None:
         """Read questions by the routes and tokens that there are now."""
@@ -70,13 +67,13 @@ class Lane:
         said = self._prepared.answer(question.asked)
         return said if said.known_to(question.condition) else None
 
-    def answer(self, question: Question, defaults: _Defaults) -> bytes:
+    def answer(self, question: Question, defaults: Defaults) -> bytes:
         """The whole response; `defaults` are the headers that the server puts before all others."""
         said = self._prepared.answer(question.asked)
         known = question.condition != "" and said.known_to(question.condition)
         made = self._written.get((said.asked, known))
         if made is None or made[0] is not said or made[1] is not defaults:
-            made = (said, defaults, _bytes(said.unchanged if known else said.full, defaults))
+            made = (said, defaults, written(said.unchanged if known else said.full, defaults))
             _keep(self._written, (said.asked, known), made, MOST_KEPT)
         said.count.times += 1
         return made[2]
@@ -88,19 +85,18 @@ class Lane:
             _keep(self._questions, data, question, MOST_QUESTIONS)
         return question
 
-    def protocol(self) -> type[HttpToolsProtocol]:
+    def protocol(self) -> type[Connection]:
         """The protocol for uvicorn's `http=`."""
         return type("Protocol", (_Protocol,), {"lane": self})
 
 
-class _Protocol(HttpToolsProtocol):
+class _Protocol(Connection):
     """A connection: the lane's answers come between those of the app, and are counted and timed as they are."""
 
     lane: ClassVar[Lane]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what uvicorn hands over is its own affair
         super().__init__(*args, **kwargs)
-        self._between = True  # no question has begun that isn't read to its end
         self._held: _Held | None = None
         self._answered_at = 0.0  # monotonic
         # What the lane doesn't see to: a log of requests, a limit on connections, a prefix of paths.
@@ -160,21 +156,9 @@ class _Protocol(HttpToolsProtocol):
             self._held.wake()
         super().shutdown()
 
-    def on_message_begin(self) -> None:
-        """A question has begun that the app will answer."""
-        self._between = False
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        """After a question to change the protocol the parser is in a state of its own, so the lane is closed."""
-        if self.parser.should_upgrade():
-            self._open = False
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        """It has been read to its end."""
-        self._between = True
-        super().on_message_complete()
+    def spoken(self) -> bool:
+        """Whether a question has ever come here."""
+        return self._answered_at > 0 or self._held is not None or super().spoken()
 
     def timeout_keep_alive_handler(self) -> None:
         """Close unless the lane has answered since: a timer for each of its answers would cost as much as they do."""
@@ -241,9 +225,3 @@ def _keep(kept: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None
     if len(kept) >= most and key not in kept:
         kept.clear()
     kept[key] = value
-
-
-def _bytes(response: Response, defaults: _Defaults) -> bytes:
-    """A response as the server writes the app's."""
-    headers = b"".join(b"%s: %s\r\n" % pair for pair in [*defaults, *response.raw_headers])
-    return b"%s%s\r\n%s" % (STATUS_LINE[response.status_code], headers, response.body)

@@ -29,7 +29,7 @@ async def spent() -> list[Spent]:
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     """What the server's own protocol does is shown on the service's loop too, which reads and writes otherwise."""
-    fast = {"uvloop": uvloop.new_event_loop} if item.path.stem.startswith("test_lane") else {}
+    fast = {"uvloop": uvloop.new_event_loop} if item.path.stem.startswith(("test_lane", "test_connection")) else {}
     return {"asyncio": asyncio.new_event_loop, **fast}
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from breaker.api.access import Access
+from breaker.api.connection import Connection
 from breaker.api.desk import Desk
 from breaker.api.lane import Lane
 from breaker.api.question import Question
@@ -55,9 +55,9 @@ class Served:
     gone: set[object] = field(default_factory=set)  # clients whose connection has ended
 
     @property
-    def connections(self) -> list[HttpToolsProtocol]:
+    def connections(self) -> list[Connection]:
         """The open connections, as the server sees them."""
-        return [one for one in self.server.server_state.connections if isinstance(one, HttpToolsProtocol)]
+        return [one for one in self.server.server_state.connections if isinstance(one, Connection)]
 
     async def stop(self) -> None:
         """Stop it as the service does."""
@@ -66,7 +66,7 @@ class Served:
             await self.running
 
 
-def _noting(kind: type[HttpToolsProtocol], heard: Counter[object], gone: set[object]) -> type[HttpToolsProtocol]:
+def _noting(kind: type[Connection], heard: Counter[object], gone: set[object]) -> type[Connection]:
     """The protocol, noting what it has read and when it has ended."""
 
     class Noting(kind):  # type: ignore[misc,valid-type] # a base that is chosen
@@ -89,7 +89,7 @@ def _noting(kind: type[HttpToolsProtocol], heard: Counter[object], gone: set[obj
 async def served(app: FastAPI, lane: Lane | None, **config: object) -> AsyncIterator[Served]:
     """The app behind uvicorn, with the lane before it unless that is None."""
     heard, gone = Counter[object](), set[object]()
-    http = _noting(lane.protocol() if lane else HttpToolsProtocol, heard, gone)
+    http = _noting(lane.protocol() if lane else Connection, heard, gone)
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     chosen = {"log_config": None, "access_log": False, "lifespan": "off", "server_header": False, **config}

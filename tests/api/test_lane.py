@@ -103,7 +103,7 @@ QUESTIONS = [
     pytest.param([asked(b"/route", b"Transfer-Encoding: chunked") + b"0\r\n\r\n"], 0, id="a chunked body"),
     pytest.param([asked(b"/route", b"Expect: 100-continue", b"Content-Length: 2"), b"{}"], 0, id="Expect"),
     pytest.param([asked(b"/route", b"Connection: upgrade", b"Upgrade: websocket")], 0, id="an upgrade"),
-    pytest.param([asked(b"/route", b"Connection: upgrade", b"Upgrade: h2c"), ANSWER, PLAIN], 0, id="after an upgrade"),
+    pytest.param([asked(b"/route", b"Connection: upgrade", b"Upgrade: h2c"), ANSWER, PLAIN], 1, id="after an upgrade"),
     pytest.param([asked(b"/route", b"Upgrade: h2c"), ANSWER, PLAIN], 1, id="an upgrade that is none"),
     pytest.param([asked(host=b"Host: firstbyte.example\r\n")], 0, id="another host"),
     pytest.param([asked(host=b"")], 0, id="no host"),

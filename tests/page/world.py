@@ -135,7 +135,7 @@ async def world(server: Server, *, a_day: bool = False) -> AsyncIterator[World]:
         desk = Desk.over(board)
         app = create_app(board, access=Access(), desk=desk, besides=Besides(spent=spent))
         listening = bind(Door(port=0))
-        async with kept_fresh(board), serving(app, "auto", listening) as url:
+        async with kept_fresh(board), serving(app, listening) as url:
             made = World(url, board, store, server, itertools.count())
             for target in TARGETS:
                 await made.answers(target, good=True)

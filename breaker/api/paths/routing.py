@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from breaker.api import asked as asking
 from breaker.api import problems, shapes
+from breaker.api.access import ONLY_HEAD
 from breaker.api.asked import MAX_INPUT_TOKENS, MAX_SESSION, Asked
 from breaker.api.desk import Desk
 from breaker.api.feed import MOST_STREAMS, Place, Reader
@@ -91,7 +92,11 @@ class _Stream(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         try:
-            await super().__call__(scope, receive, send)
+            if scope.get(ONLY_HEAD):
+                await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+                await send({"type": "http.response.body"})
+            else:
+                await super().__call__(scope, receive, send)
         finally:
             self._reader.leave()
 

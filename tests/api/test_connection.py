@@ -1,0 +1,184 @@
+"""What a connection may send before anybody has answered it, and what it gets for more."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+from fastapi import FastAPI
+
+from breaker.api import Access, connection, create_app
+from breaker.api.connection import MAX_HEAD_BYTES
+from breaker.api.desk import Desk
+from breaker.api.lane import Lane
+from breaker.switchboard import Switchboard
+from tests.api.lanes import HOST, LAST, Served, served
+from tests.api.world import good
+
+ASKED = b"GET /route?route=coder HTTP/1.1\r\n" + HOST
+PLAIN = ASKED + b"\r\n"
+LONG = b"X: " + b"x" * 1_000 + b"\r\n"
+CHUNKED = b"POST /reports HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+WISHES = [
+    pytest.param(b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n", id="h2c"),
+    pytest.param(b"Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n", id="websocket"),
+]
+
+
+@pytest.fixture
+def desk(switchboard: Switchboard, keeping: asyncio.Task[None]) -> Desk:
+    assert not keeping.done()
+    return Desk.over(switchboard)
+
+
+@pytest.fixture
+def app(switchboard: Switchboard, desk: Desk) -> FastAPI:
+    return create_app(switchboard, access=Access(), desk=desk)
+
+
+async def heard(server: Served, *parts: bytes) -> bytes:
+    """All that comes back until the server closes, when these parts arrive apart; what it doesn't read isn't sent."""
+    reader, writer = await asyncio.open_connection(*server.place)
+
+    async def send() -> None:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+    sending = asyncio.create_task(send())
+    try:
+        async with asyncio.timeout(20):
+            answer = bytearray()
+            try:
+                while some := await reader.read(65_536):
+                    answer += some
+            except ConnectionResetError:  # it closed while more was sent
+                pass
+            return bytes(answer)
+    finally:
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+        writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+def problem(answer: bytes) -> tuple[int, str]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json" in head
+    assert b"connection: close" in head.lower()
+    said = json.loads(body)
+    return said["status"], said["type"].rpartition(":")[2]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param([ASKED, *[LONG] * 1_000], id="headers without end"),
+        pytest.param([b"GET /route?route=", *[b"x" * 1_000] * 1_000], id="a target without end"),
+        pytest.param([ASKED + b"X: ", *[b"x" * 1_000] * 1_000], id="a header without end"),
+        pytest.param([CHUNKED + b"1\r\n[\r\n0\r\n", *[LONG] * 1_000], id="trailers without end"),
+        pytest.param([CHUNKED + b"1;x=", *[b"x" * 1_000] * 1_000], id="a chunk's extension without end"),
+    ],
+)
+async def test_a_head_without_end_is_refused(app: FastAPI, sent: list[bytes]) -> None:
+    async with served(app, None) as server:
+        answer = await heard(server, *sent)
+
+    # Where it is closed while more is sent, the answer may be lost on its way.
+    assert answer == b"" or problem(answer) == (431, "too-long")
+
+
+async def test_a_head_that_is_too_long_is_told_so(app: FastAPI) -> None:
+    parts = [LONG] * (MAX_HEAD_BYTES // len(LONG))
+    async with served(app, None) as server:
+        whole = await heard(server, ASKED, *parts, b"Connection: close\r\n\r\n")
+        refused = await heard(server, ASKED, *parts, LONG)
+
+    assert whole.startswith(b"HTTP/1.1 200 ")
+    assert problem(refused) == (431, "too-long")
+
+
+async def test_a_body_in_many_chunks_is_read(app: FastAPI) -> None:
+    body = json.dumps([good(f"{i}") for i in range(200)]).encode()
+    pieces = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in (body[i : i + 3] for i in range(0, len(body), 3))]
+    assert sum(map(len, pieces)) - len(body) > MAX_HEAD_BYTES / 2
+    async with served(app, None) as server:
+        answer = await heard(server, CHUNKED, *pieces, b"0\r\n\r\n" + LAST)
+
+    assert answer.startswith(b"HTTP/1.1 202 ")
+    assert b'{"accepted": 200, ' in answer
+
+
+@pytest.mark.parametrize("sent", [b"rubble\r\n\r\n", b"\x16\x03\x01\x02\x00", b"FOO / HTTP/1.1\r\n\r\n"])
+async def test_what_is_no_http_gets_a_problem_and_no_line_in_the_log(
+    app: FastAPI, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        async with served(app, None) as server:
+            answer = await heard(server, sent)
+
+    assert problem(answer) == (400, "unreadable")
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("sent", [b"G", ASKED], ids=["a letter", "half a head"])
+async def test_half_a_head_is_not_waited_for(app: FastAPI, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    monkeypatch.setattr(connection, "HEAD_WITHIN_S", 0.05)
+    async with served(app, None) as server:
+        answer = await heard(server, sent)
+
+    assert problem(answer) == (408, "too-slow")
+
+
+async def test_who_says_nothing_is_not_waited_for(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "HEAD_WITHIN_S", 0.05)
+    async with served(app, None) as server:
+        assert await heard(server) == b""
+
+
+@pytest.mark.parametrize("asked", [PLAIN, PLAIN.replace(b"/route?route=coder", b"/livez")], ids=["lane", "app"])
+async def test_who_has_asked_may_be_silent(
+    app: FastAPI, desk: Desk, monkeypatch: pytest.MonkeyPatch, asked: bytes
+) -> None:
+    monkeypatch.setattr(connection, "HEAD_WITHIN_S", 0.02)
+    async with served(app, Lane(desk, Access())) as server:
+        reader, writer = await asyncio.open_connection(*server.place)
+        writer.write(asked)
+        await reader.readuntil(b"}")
+        await asyncio.sleep(0.1)
+        writer.write(LAST)
+        async with asyncio.timeout(20):
+            assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+        await writer.wait_closed()
+
+
+@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize("chunked", [False, True], ids=["whole", "chunked"])
+@pytest.mark.parametrize("apart", [1, 7, 1_000_000])
+async def test_a_body_is_read_whatever_protocol_its_client_would_rather_speak(
+    app: FastAPI, wish: bytes, *, chunked: bool, apart: int
+) -> None:
+    body = json.dumps(good()).encode()
+    frame, sent = (b"Content-Length: %d\r\n" % len(body), body)
+    if chunked:
+        frame, sent = b"Transfer-Encoding: chunked\r\n", b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    head = b"POST /reports HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n" + wish + frame + b"\r\n"
+    whole = head + sent + PLAIN + head + sent + LAST
+    async with served(app, None) as server:
+        answer = await heard(server, *(whole[i : i + apart] for i in range(0, len(whole), apart)))
+
+    assert answer.count(b"HTTP/1.1 202 ") == 2
+    assert answer.count(b"HTTP/1.1 200 ") == 2
+    assert answer.count(b'{"accepted": 1, ') == 2
+
+
+async def test_the_head_of_a_stream_has_an_end(app: FastAPI, desk: Desk) -> None:
+    async with served(app, None) as server:
+        answer = await heard(server, b"HEAD /events HTTP/1.1\r\n" + HOST + b"\r\n", LAST)
+
+    assert answer.count(b"HTTP/1.1 200 ") == 2
+    assert b"content-type: text/event-stream" in answer
+    assert len(desk.feed) == 0
