@@ -30,6 +30,7 @@ class Echo:
         self.heads: list[str] = []
         self.bodies: list[bytes] = []
         self.port = 0
+        self.begins = "200 OK"  # what each answer begins with
         self.first: bytes | None = None  # what the first is answered instead
         self.answering: list[asyncio.Task[None]] = []
 
@@ -57,7 +58,9 @@ class Echo:
                 self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip())
                 self.bodies.append(await self._body(reader))
                 body, self.first = self.first or ANSWER, None
-                head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+                head = (
+                    f"HTTP/1.1 {self.begins}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+                )
                 writer.write(head.encode() + body)
         except asyncio.IncompleteReadError:
             writer.close()
@@ -152,6 +155,49 @@ async def test_a_callers_own_key_goes_to_no_other_host(key_env: str | None) -> N
         await client.post(f"{PLACE}/chat/completions", json={"model": "m"}, headers=own)
 
     assert "own" not in made.heads[0]
+
+
+_SECRETS = (
+    "helicone-auth",
+    "cf-aig-authorization",
+    "proxy-authorization",
+    "x-portkey-api-key",
+    "Ocp-Apim-Subscription-Key",
+    "X-Auth-Token",
+    "x-amz-security-token",
+    "x_secret",
+)
+
+
+@pytest.mark.parametrize("name", _SECRETS)
+async def test_what_is_named_like_a_key_goes_to_no_other_host(name: str) -> None:
+    sent = {name: "own", "idempotency-key": "kept", "x-max-tokens": "kept"}
+    async with echo() as made, client_of(httpx, world_of(made)) as client:
+        await client.post(f"{PLACE}/chat/completions?{name}=own&v=1", json={"model": "m"}, headers=sent)
+
+    assert "own" not in made.heads[0]
+    assert made.heads[0].startswith("POST /base/v1/chat/completions?v=1 ")
+    assert made.headers()["idempotency-key"] == made.headers()["x-max-tokens"] == "kept"
+
+
+async def test_what_is_named_like_a_key_goes_to_its_own_host() -> None:
+    async with echo() as made, client_of(httpx, world_of(made)) as client:
+        url = f"http://127.0.0.1:{made.port}/else/chat/completions"
+        await client.post(url, json={"model": "m"}, headers={"helicone-auth": "own"})
+
+    assert made.headers()["helicone-auth"] == "own"
+
+
+@FAMILIES
+async def test_a_client_that_follows_redirects_does_not_come_back_to_the_target_that_gives_one(family: Any) -> None:
+    async with echo() as made:
+        made.begins = "308 Permanent Redirect\r\nlocation: /v1/chat/completions"
+        async with client_of(family, world_of(made)) as client:
+            client.follow_redirects = True
+            response = await client.post(f"{PLACE}/chat/completions", json={"model": "m"})
+
+    assert response.status_code == 308
+    assert len(made.heads) == PATIENT.attempts
 
 
 async def test_a_callers_own_key_goes_to_its_own_host() -> None:

@@ -15,7 +15,7 @@ from breaker.attempt.told import NO_RETRY
 from breaker.client.run.current import current
 from breaker.client.said import Decision
 from breaker.client.transport.family import Family
-from breaker.client.transport.guide import Guide, limits_of, others, place_of
+from breaker.client.transport.guide import ADDRESSED, Guide, limits_of, others, place_of
 from breaker.client.transport.sending import request_to
 from breaker.errors import AnswerError
 from breaker.verdict import Verdict
@@ -139,6 +139,9 @@ class Plan:
             response.headers[name] = value
         if attempt.stand is Stand.BAD:
             response.headers[NO_RETRY[0]] = NO_RETRY[1]
+            if attempt.place.role != ADDRESSED:
+                # Whoever followed it would come back to the target that gave it, again and again.
+                response.headers.pop("location", None)
         response.stream = stream
         return response
 

@@ -1,6 +1,7 @@
 """Turns a caller's request into one to a target: address, model and key are the target's, all else stays."""
 
 import os
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,12 @@ from breaker.wire import READERS
 # Where keys stand, and what says whose account it is.
 _KEYS = frozenset(("authorization", "x-api-key", "api-key", "x-goog-api-key"))
 _ACCOUNT = frozenset(("openai-organization", "openai-project", "cookie"))
+# How others name what holds a key: gateways their headers, callers the parameters of their addresses.
+_SECRET = re.compile(
+    r"(?:.*[-_])?(?:auth|authorization|token|jwt|secret|password|credentials?)"
+    r"|(?:.*[-_])?(?:api|access|subscription|secret|auth)[-_]?key|key",
+    re.IGNORECASE,
+)
 _REPLACED = frozenset(("host", "content-length", "transfer-encoding", "accept-encoding"))
 
 
@@ -32,11 +39,8 @@ def request_to(request: Any, family: Family, asked: Asked, attempt: Attempt) -> 
     """
     place = attempt.place
     url = family.url(place.base_url.rstrip("/") + asked.path_for(place.model))
-    dropped = _dropped(request, url, place)
-    if dropped >= _KEYS:
-        url = url.copy_remove_param("key")
-    kept = ((name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped)
-    headers = [*kept, ("accept-encoding", "identity"), *_keys(place)]
+    headers, url = _without_keys(request, url, place)
+    headers += [("accept-encoding", "identity"), *_keys(place)]
     content = asked.body_for(place.model, attempt.more)
     timeout = dict(request.extensions.get("timeout", {}))
     extensions = {**request.extensions, "timeout": timeout}
@@ -49,10 +53,9 @@ def side_request(request: Any, place: Place, behind: str, body: bytes | None = N
     `behind` continues the provider's base URL. Without a `body` what the request streams is sent, once.
     """
     family = family_of(request)
-    url = family.url(place.base_url.rstrip("/") + behind)
+    url = _without_secrets(family.url(place.base_url.rstrip("/") + behind))
     dropped = _REPLACED | _KEYS | _ACCOUNT if body is not None else _KEYS | _ACCOUNT | {"host"}
-    headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in dropped]
-    headers += _keys(place)
+    headers = [*_kept(request, dropped, away=True), *_keys(place)]
     if body is None:
         headers.append(("host", url.netloc.decode("ascii")))
         return family.request(
@@ -71,12 +74,28 @@ def _with_model(body: bytes, model: str) -> bytes:
     return replaced(text, {"model": model}).encode() if "model" in (members(text) or {}) else body
 
 
-def _dropped(request: Any, url: Any, place: Place) -> frozenset[str]:
-    """The headers of the caller's request that don't go to a target."""
-    at_home = (request.url.scheme, request.url.host, request.url.port) == (url.scheme, url.host, url.port)
-    if not at_home:
-        return _REPLACED | _KEYS | _ACCOUNT
-    return _REPLACED | _KEYS if _key(place) else _REPLACED
+def _without_keys(request: Any, url: Any, place: Place) -> tuple[list[tuple[str, str]], Any]:
+    """The headers of the caller's request that go to a target, and the target's URL without what doesn't."""
+    if (request.url.scheme, request.url.host, request.url.port) != (url.scheme, url.host, url.port):
+        return _kept(request, _REPLACED | _KEYS | _ACCOUNT, away=True), _without_secrets(url)
+    if _key(place):
+        return _kept(request, _REPLACED | _KEYS), url.copy_remove_param("key")
+    return _kept(request, _REPLACED), url
+
+
+def _kept(request: Any, dropped: frozenset[str], *, away: bool = False) -> list[tuple[str, str]]:
+    """The headers that stay; `away` says that they go to another host than the one that the caller addressed."""
+    return [
+        (name, value)
+        for name, value in request.headers.multi_items()
+        if name.lower() not in dropped and not (away and _SECRET.fullmatch(name))
+    ]
+
+
+def _without_secrets(url: Any) -> Any:
+    for name in [name for name in url.params if _SECRET.fullmatch(name)]:
+        url = url.copy_remove_param(name)
+    return url
 
 
 def _keys(place: Place) -> list[tuple[str, str]]:
