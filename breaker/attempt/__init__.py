@@ -1,7 +1,7 @@
 """An agent's step: attempts at targets, watched as they come, held back until they are an answer; no I/O."""
 
 from breaker.attempt.again import Next, Tried, next_try
-from breaker.attempt.asked import Asked, read_request
+from breaker.attempt.asked import Asked, asks_a_model, read_request
 from breaker.attempt.attempt import Attempt, Stand, Turn
 from breaker.attempt.limits import Limits
 from breaker.attempt.place import Place
@@ -28,6 +28,7 @@ __all__ = [
     "Tried",
     "Turn",
     "Wait",
+    "asks_a_model",
     "headers_of",
     "next_try",
     "read_request",

@@ -92,6 +92,11 @@ def read_request(method: str, path: str, body: bytes) -> Asked | None:
     )
 
 
+def asks_a_model(method: str, path: str) -> bool:
+    """Whether a request to this path asks a model, if its body does."""
+    return _wire(method, path)[0] is not None
+
+
 def _wire(method: str, path: str) -> tuple[str | None, str]:
     """The wire that a path belongs to, and what of it stands behind a base URL."""
     bare, query, rest = path.partition("?")

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 from starlette.types import Message, Receive, Scope, Send
 
-from breaker.attempt import read_request
+from breaker.attempt import asks_a_model, read_request
 from breaker.attempt.told import error_body
 from breaker.client import AsyncFirstbyte, Decision
 from breaker.client.transport import AnswerError, AsyncTransport, Limits
@@ -79,9 +79,11 @@ class LocalDoor:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, route: str | None, behind: str) -> None:
         decision = await self._decision(route)
-        if not _is_json(scope):
-            uploading = _request(scope, behind, _pieces(receive) if _has_body(scope) else b"")
-            await self._shown(self._inner, side_request(uploading, place_of(decision), behind), send)
+        if not (_is_json(scope) or asks_a_model(scope["method"], behind)):
+            uploaded = _Uploaded(receive, comes=_has_body(scope))
+            request = _request(scope, behind, uploaded.pieces() if _has_body(scope) else b"")
+            work = self._shown(self._inner, side_request(request, place_of(decision), behind), send)
+            await _unless_gone(work, uploaded.receive)
             return
         body = await _body(receive)
         request = _request(scope, behind, body)
@@ -192,6 +194,25 @@ async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
             raise ConnectionResetError("whoever sent this has gone")
         more = message.get("more_body", False)
         yield message.get("body", b"")
+
+
+class _Uploaded:
+    """A body that is handed on as it comes; who waits for its sender's going hears nothing before its end."""
+
+    def __init__(self, receive: Receive, *, comes: bool) -> None:
+        self._receive = receive
+        self._over = asyncio.Event()
+        if not comes:
+            self._over.set()
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        async for piece in _pieces(self._receive):
+            yield piece
+        self._over.set()
+
+    async def receive(self) -> Message:
+        await self._over.wait()
+        return await self._receive()
 
 
 async def _body(receive: Receive) -> bytes:

@@ -21,6 +21,7 @@ from monitor.listening import bind, serving
 from monitor.settings import Door
 from monitor.simulator import End, Simulator
 from tests.agent.faces import FACES, STREAMS, Face
+from tests.agent.listening import listening
 from tests.agent.test_sending import Echo, echo
 from tests.agent.world import FINE
 from tests.cases.wires import CHAT, MESSAGES
@@ -160,6 +161,60 @@ async def test_the_list_of_models_is_the_targets(monkeypatch: pytest.MonkeyPatch
 
     assert made.heads[0].startswith("GET /base/v1/models ")
     assert made.headers()["host"] == f"127.0.0.1:{made.port}"
+
+
+@pytest.mark.parametrize("sent", [None, b"a,b", b"[1]"], ids=["no body", "an upload", "JSON"])
+async def test_whoever_goes_ends_what_asks_no_model_too(sent: bytes | None) -> None:
+    headers = {"content-type": "application/json" if sent == b"[1]" else "text/csv"}
+    async with (
+        silence() as (port, asked, left),
+        guarded([spot("a/m", f"http://127.0.0.1:{port}/v1")]) as address,
+        asking(address) as client,
+        asyncio.timeout(60),
+    ):
+        waiting = asyncio.create_task(client.request("PUT", "/v1/files/1", content=sent, headers=headers))
+        await asked.wait()
+        waiting.cancel()
+        await left.wait()
+
+
+@asynccontextmanager
+async def silence() -> AsyncIterator[tuple[int, asyncio.Event, asyncio.Event]]:
+    """A port at which all is read and nothing is said; what is set when somebody has asked there, and has left."""
+    asked, left = asyncio.Event(), asyncio.Event()
+    reading: list[asyncio.Task[None]] = []
+
+    async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asked.set()
+        while await reader.read(1024):
+            pass
+        left.set()
+        writer.close()
+        await writer.wait_closed()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reading.append(asyncio.create_task(read(reader, writer)))
+
+    async with listening(connected, reading) as port:
+        yield port, asked, left
+
+
+async def test_what_asks_a_model_is_watched_whatever_its_content_type_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with echoing(monkeypatch) as (made, client):
+        form = {"content-type": "application/x-www-form-urlencoded"}  # curl's -d without a header
+        response = await client.post("/v1/chat/completions", content=json.dumps(body()), headers=form)
+
+    assert response.headers["x-firstbyte-target"] == "a/model-1"
+    assert json.loads(made.bodies[0])["model"] == "model-1"
+
+
+async def test_a_key_in_a_side_paths_address_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with echoing(monkeypatch) as (made, client):
+        await client.get("/v1/models?key=own&limit=2", headers={"x-portkey-api-key": "own"})
+
+    assert "own" not in made.heads[0]
+    assert made.heads[0].startswith("GET /base/v1/models?limit=2 ")
 
 
 async def test_an_upload_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
