@@ -16,6 +16,8 @@ MAX_ID = 64
 MAX_TARGET = 192
 # No fact is larger: not seconds, not characters.
 MAX_NUMBER = 1e12
+# What three digits can say; some hosts answer with a status beyond 599.
+STATUSES = (100, 999)
 
 
 class Source(StrEnum):
@@ -156,6 +158,8 @@ class Answer:
             text = getattr(self, name)
             if text is not None and not 0 < len(text) <= most:
                 raise BadFactError(f"{name} has {len(text)} characters; it must have 1 to {most}", name)
+        if self.status is not None and not STATUSES[0] <= self.status <= STATUSES[1]:
+            raise BadFactError(f"status is {self.status}; an HTTP status is {STATUSES[0]} to {STATUSES[1]}", "status")
         if self.part is Part.LATE and self.ended is not Ended.PENDING:
             raise BadFactError(f"ended is {self.ended.value!r} in a late part; a late part's end is 'pending'", "ended")
         if self.part is Part.FINAL and self.ended is Ended.PENDING:

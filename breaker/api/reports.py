@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields
 from enum import StrEnum
 
-from breaker.answer import FACTS, MAX_ID, MAX_NUMBER, MAX_TARGET, Answer, Fact, Source
+from breaker.answer import FACTS, MAX_ID, MAX_NUMBER, MAX_TARGET, STATUSES, Answer, Fact, Source
 from breaker.api.problems import ProblemError, shortened, unknown_name
 from breaker.api.shapes import FlawShape
 from breaker.errors import BadFactError, UnknownNameError
@@ -114,6 +114,8 @@ def _schema_of(fact: Fact) -> Mapping[str, object]:
         shape["enum"] = [*fact.kind, *([None] if fact.optional else [])]
     elif name == "string":
         shape |= {"minLength": 1, "maxLength": MAX_TARGET if fact.name == "target" else MAX_ID}
+    elif fact.name == "status":
+        shape |= {"minimum": STATUSES[0], "maximum": STATUSES[1]}
     elif name in ("number", "integer"):
         shape |= {"minimum": 0, "maximum": MAX_NUMBER}
     return shape

@@ -222,6 +222,8 @@ async def test_a_thousand_reports_are_taken_at_once(door: httpx.AsyncClient, sto
 FLAWS: list[object] = [
     pytest.param({**good("step-7"), "finish": "psst"}, "step-7", "finish", id="a fact of another type"),
     pytest.param({**good("step-7"), "text_chars": -1}, "step-7", "text_chars", id="a fact out of range"),
+    pytest.param({**good("step-7"), "status": 0}, "step-7", "status", id="no status"),
+    pytest.param({**good("step-7"), "status": 1000}, "step-7", "status", id="a status of four digits"),
     pytest.param({**good("step-7"), "target": "psst/x"}, "step-7", "target", id="a target that isn't there"),
     pytest.param({**good("step-7"), "ended": "pending"}, "step-7", "ended", id="an end that can't be"),
     pytest.param({**good("step-7"), "text": "psst"}, "step-7", None, id="no fact"),

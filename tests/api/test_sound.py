@@ -121,7 +121,7 @@ def test_every_fact_that_a_report_may_have_is_read_at_once() -> None:
     values: dict[type, object] = {float: 1, int: 3, bool: True, str: "step"}
     facts = {name: next(iter(fact.words)) if fact.words else values[fact.kind] for name, fact in FACTS.items()}
     facts |= {"target": PRIMARY.name, "phrase": PHRASES[0], "other_wire": "openai-chat", "source": "report"}
-    facts |= {"confirms": None, "part": "final"}
+    facts |= {"confirms": None, "part": "final", "status": 200}
 
     found = check(json.dumps(facts).encode())
 
