@@ -192,7 +192,8 @@ def test_the_description_of_a_report_knows_the_bounds_of_its_facts(app: FastAPI)
 
     assert facts["id"] == {"type": "string", "minLength": 1, "maxLength": 64}
     assert facts["target"] == {"type": "string", "minLength": 1, "maxLength": 192}
-    assert facts["status"] == {"type": ["integer", "null"], "minimum": 0, "maximum": 1e12}
+    assert facts["status"] == {"type": ["integer", "null"], "minimum": 100, "maximum": 999}
+    assert facts["text_chars"] == {"type": ["integer", "null"], "minimum": 0, "maximum": 1e12}
     assert "minLength" not in facts["ended"]
 
 
