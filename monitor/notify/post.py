@@ -159,8 +159,7 @@ class Post:
 
     async def _rest(self, after_s: float | None) -> None:
         """Wait before the next try, and keep the claim meanwhile, so that no other replica tries sooner."""
-        least, most = BACKOFF_S
-        wait_s = min(least * 2**self._tries, most) * random.uniform(0.8, 1.2) if after_s is None else after_s  # noqa: S311
+        wait_s = _backoff_s(self._tries) if after_s is None else after_s
         self._tries += 1
         while wait_s > 0:
             step_s = min(wait_s, LEASE_S / 3)
@@ -168,6 +167,13 @@ class Post:
                 await self._store.claim(self.box, self._holder, LEASE_S)
             await asyncio.sleep(step_s)
             wait_s -= step_s
+
+
+def _backoff_s(tries: int) -> float:
+    """How long to wait after so many tries in a row."""
+    least, most = BACKOFF_S
+    doubled = least * 2.0 ** min(tries, 30)  # a receiver may be gone for weeks, and a float has an end
+    return min(doubled, most) * random.uniform(0.8, 1.2)  # noqa: S311
 
 
 def _age(item: tuple[str, str]) -> tuple[float, str]:

@@ -1,6 +1,7 @@
 """Posts one message to one receiver. Nothing that goes wrong shows the receiver's address."""
 
 import asyncio
+import math
 
 import httpx
 
@@ -55,6 +56,7 @@ def _check(answer: httpx.Response) -> None:
 def _after(text: str) -> float | None:
     """The seconds of a Retry-After; None where it isn't a plain number."""
     try:
-        return min(max(float(text), LEAST_S), MOST_S)
+        found = float(text)
     except ValueError:
         return None
+    return None if math.isnan(found) else min(max(found, LEAST_S), MOST_S)

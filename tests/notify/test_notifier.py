@@ -17,6 +17,7 @@ from breaker.switchboard import Switchboard
 from breaker.target import Provider, Target
 from monitor.notify import Notifier, post
 from monitor.notify.counts import Sent
+from monitor.notify.message import Message
 from monitor.notify.notifier import MOST_PENDING
 from monitor.settings import Form, Receiver, Told
 from monitor.simulator import Simulator
@@ -89,6 +90,27 @@ async def test_what_was_not_taken_is_sent_again(store: RedisStore, way: str) -> 
 
     assert (counts.failed[Form.JSON], counts.dropped[Form.JSON]) == (2, 0)
     assert len({body for _, _, body in hook.came}) == 1
+
+
+@pytest.mark.parametrize("way", ["503;retry-after: nan", "503;retry-after: -inf", "503"])
+async def test_a_receiver_is_left_alone_whatever_it_says_and_however_long_it_is_gone(
+    store: RedisStore, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(post, "BACKOFF_S", (30.0, 60.0))
+    monkeypatch.setattr("monitor.notify.sending.LEAST_S", 30.0)
+    async with receiver([way]) as hook:
+        one = post.Post(told(hook.url), store, Sent())
+        one._tries = 5_000  # days without an answer
+        board = board_on(store)
+        await board.refresh()
+        move = await board.hold(A.name, opened=True, who="a test", why="to be told", for_s=600)
+        message = Message.of_move(A.name, move)
+        await store.file(one.box, message.id, message.written(), MOST_PENDING, 60)
+        one.nudge()
+        await hook.until(1)
+        with pytest.raises(TimeoutError):
+            await hook.until(2, within_s=0.6)  # three looks into the box
+        one.stop()
 
 
 @pytest.mark.parametrize("way", ["404", "400", "302;location: http://127.0.0.1:1/", "410"])
