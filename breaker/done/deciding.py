@@ -143,7 +143,7 @@ class _Seen:
             return True
         later = (other for other in self._run.operations if other.ended_seq > one.ended_seq)
         went_on = any(other.state is State.SUCCEEDED for other in later)
-        return one.state in (State.FAILED, State.UNKNOWN) and not went_on
+        return one.state is not State.PLANNED and not went_on
 
     def _operations(self) -> Iterator[Reason]:
         if self.having(State.UNKNOWN):

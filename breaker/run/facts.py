@@ -79,7 +79,9 @@ Fact = Step | Stage | Check
 
 
 def step(answer: Answer, judgement: Judgement, *, seq: int, calls: str | None = None, says: Says | None = None) -> Step:
-    """An answer's place in a run."""
+    """An answer's place in a run; one of which nothing says that it held anything shows nobody that a task is done."""
+    if judgement.blame is Blame.OK and _untold(answer):
+        judgement = _NOTHING_TOLD
     return Step(
         id=answer.id,
         seq=seq,
@@ -100,3 +102,16 @@ def step(answer: Answer, judgement: Judgement, *, seq: int, calls: str | None = 
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
     )
+
+
+_NOTHING_TOLD = Judgement(
+    Verdict.EMPTY,
+    Blame.INCONCLUSIVE,
+    "nothing was told of what it held; tell text_chars, media, tool_calls or completion_tokens",
+    confidence=Confidence.LOW,
+)
+
+
+def _untold(answer: Answer) -> bool:
+    held = (answer.text_chars, answer.tool_calls, answer.media, answer.completion_tokens)
+    return not any(held)

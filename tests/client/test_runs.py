@@ -10,6 +10,7 @@ import pytest
 from breaker.client import AsyncFirstbyte, DecidedBy, Done, Firstbyte, NotStartedError
 from breaker.client.run.run import BlockingRun
 from breaker.errors import BadFactError
+from breaker.run import Effect
 from breaker.run.results import Rule
 from tests.api.server import Server
 from tests.api.world import good
@@ -251,6 +252,24 @@ def test_a_process_that_goes_on_with_a_run_knows_what_was_begun(url: str) -> Non
             refund(7)
 
     assert shop.calls == []
+
+
+def test_a_process_that_goes_on_with_a_run_comes_after_it_whatever_its_clock_says(url: str) -> None:
+    """The first one's clock is an hour ahead; its last answer was whole, and the second one's is empty."""
+    with Firstbyte(url) as first, first.run("goal-17") as run:
+        run.box.behind(run.box.seq() + 3_600_000)
+        run.check("tests", passed=False)
+        run.report(**FINAL)
+        assert run.done().reason == "check_failed"
+    with Firstbyte(url) as second, second.run("goal-17") as again:
+        again.wait_known(Effect.WRITE)
+        own = again.decide().reasons
+        again.check("tests", passed=True)
+        again.report(**{**FINAL, "id": "x", "text_chars": 0})
+        done = again.done()
+
+    assert own == ("no_answer", "check_failed")
+    assert (done.source, done.verdict, done.reasons) == (DecidedBy.SERVICE, "empty", ("not_an_answer",))
 
 
 def _id_of_refund() -> str:

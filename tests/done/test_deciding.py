@@ -135,6 +135,13 @@ def test_it_is_done_where_all_that_is_known_agrees(facts: list[Fact]) -> None:
             id="one has happened that needs another of which nobody told",
         ),
         pytest.param(
+            [read("look", 1, State.EXECUTING), answer(2)],
+            C.NOT_FINISHED,
+            [R.ANNOUNCED, R.OPERATION_OPEN],
+            N.GO_ON,
+            id="one that reads hasn't ended, and nothing has succeeded since",
+        ),
+        pytest.param(
             [wrote("a", 1, F, required=False), wrote("b", 2, needs=("a",)), answer(4)],
             C.PARTIALLY_COMPLETED,
             [R.OPERATION_FAILED],

@@ -13,8 +13,8 @@ from breaker.client.asking import backing_off
 from breaker.client.line import Line
 from breaker.client.run.box import CHECKS, OPERATIONS, STEPS, Box, Entry
 from breaker.client.said import parsed
-from breaker.errors import DoorError, DoorGoneError, DoorRefusedError
-from breaker.run import Effect, Stage, State
+from breaker.errors import DoorError, DoorGoneError, DoorRefusedError, FirstbyteError
+from breaker.run import Effect, Stage, State, reading
 
 _log = logging.getLogger(__name__)
 
@@ -67,12 +67,16 @@ async def _asked(line: Line, box: Box, params: Mapping[str, str], entries: Seque
 
 
 async def learn(line: Line, box: Box) -> None:
-    """Take over which operations the service knows of: another process may have begun them."""
+    """Take over which operations and checks the service knows of: another process may have begun and made them."""
     try:
         reply = await line.ask("GET", f"/runs/{box.run}", within_s=_LIMIT_S)
-        for said in (parsed(reply.body) or {})["operations"]:
+        known = parsed(reply.body) or {}
+        for said in known["operations"]:
             box.add(Entry(OPERATIONS, _stage(said), {}, sent=True))
-    except (DoorError, KeyError, TypeError, ValueError):
+        for said in known["checks"]:
+            box.add(Entry(CHECKS, reading.check(said), {}, sent=True))
+        box.behind(max((int(said["seq"]) for kind in (STEPS, OPERATIONS, CHECKS) for said in known[kind]), default=0))
+    except (FirstbyteError, KeyError, TypeError, ValueError):
         return  # nothing is known of it, or nobody says
     finally:
         box.known.set()

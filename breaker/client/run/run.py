@@ -143,6 +143,8 @@ class Run:
         `calls` are the tools that the answer calls, by name and arguments, `text` what it says: neither leaves the
         process, but for a digest of the calls and what the text's end sounds like.
         """
+        if answer is None and text:
+            facts = {"text_chars": len(text), **facts}
         made = self._client.answer(answer, facts)
         if made is None:
             return None
