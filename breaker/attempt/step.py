@@ -74,6 +74,7 @@ class Step:
     ) -> None:
         self.tried: list[Tried] = []
         self.running: list[Attempt] = []
+        self._dropped = 0
         self._asked = asked
         self._besides = besides
         self._limits = limits
@@ -89,8 +90,8 @@ class Step:
 
     @property
     def made(self) -> int:
-        """How many attempts were made so far."""
-        return len(self.tried) + len(self.running)
+        """How many attempts were made so far, with those that lost to another."""
+        return len(self.tried) + len(self.running) + self._dropped
 
     def next(self, now: float) -> Act:
         """What to do now."""
@@ -99,7 +100,7 @@ class Step:
             return self._end(self._winner, now)
         if self.running:
             return self._beside(now)
-        if self._next is None:
+        if self._next is None or self.made >= self._limits.attempts:
             return self._give_up()
         return Wait(self._next.at) if now < self._next.at else self._begin(self._next.place, now)
 
@@ -135,6 +136,7 @@ class Step:
         for attempt in self.running:
             if attempt is not winner:
                 self.running.remove(attempt)
+                self._dropped += 1
                 attempt.end(Ended.CANCELLED, now)
                 return Drop(attempt)
         return Show(winner)

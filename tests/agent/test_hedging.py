@@ -25,7 +25,7 @@ async def test_the_backup_is_asked_beside_a_slow_first(face: Face, behaviour: st
             asked = await simulator.until("a/m", lambda asked: asked.attempts[0].end is not None)
 
     assert came.error is None
-    assert (came.done["target"], came.done["role"]) == ("b/m", "backup")
+    assert (came.done["target"], came.done["role"], came.done["attempts"]) == ("b/m", "backup", "2")
     assert asked.attempts[0].end is End.CLIENT_GONE
     assert sorted(world.verdicts) == ["cancelled", "ok"]
 

@@ -220,3 +220,17 @@ def test_what_is_sent_beside_counts_as_an_attempt() -> None:
     begin(made, 100.0)
 
     assert made.next(105.0) == Wait(NEVER)
+
+
+def test_an_attempt_that_lost_counts_where_the_winner_fails_after_all() -> None:
+    made = step("b/m", hedge_s=5.0, limits=Limits(attempts=2))
+    loser = begin(made, 100.0)
+    winner = begin(made, 105.0)
+    winner.headers(200, {}, 105.5)
+    winner.feed(said(PROSE[:300]), 106.0)
+    assert made.next(106.0) == Drop(loser)
+    assert made.next(106.0) == Show(winner)
+    winner.end(Ended.RESET, 107.0)
+
+    assert made.made == 2
+    assert isinstance(made.next(107.0), Refuse)
