@@ -82,7 +82,7 @@ class Reloading:
         await asyncio.sleep(LOOK_S)
         mark = await asyncio.to_thread(_mark, self._path)
         settled, self._seen = mark == self._seen, mark
-        if mark is not None and mark != self._kept and settled:
+        if mark != self._kept and settled:
             await self.now()
 
     def notices(self) -> list[Notice]:

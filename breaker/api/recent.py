@@ -7,7 +7,7 @@ from heapq import merge
 from itertools import islice
 
 from breaker.circuit import Move
-from breaker.errors import StoreGoneError
+from breaker.errors import StoreGoneError, UnknownNameError
 from breaker.logged import STORE_GONE
 from breaker.switchboard import LOOK_S, Switchboard
 
@@ -44,8 +44,15 @@ class Recent:
 
 
 async def newest_moves(switchboard: Switchboard, targets: Sequence[str], limit: int) -> list[tuple[str, Move]]:
-    """The newest moves of these targets together, newest first. Raises UnknownNameError."""
-    found = [[(name, move) for move in await switchboard.moves(name, limit)] for name in targets]
+    """The newest moves of these targets together, newest first; of one that isn't there any more none."""
+    found = [[(name, move) for move in await _moves(switchboard, name, limit)] for name in targets]
     # Merged, not sorted: where a clock was set back, a target's moves stay in their own order.
     merged = merge(*found, key=lambda pair: pair[1].at, reverse=True)
     return list(islice(merged, limit))
+
+
+async def _moves(switchboard: Switchboard, target: str, limit: int) -> list[Move]:
+    try:
+        return await switchboard.moves(target, limit)
+    except UnknownNameError:  # another configuration came while others were read
+        return []

@@ -178,6 +178,19 @@ async def test_a_file_that_is_renamed_into_its_place_is_read_by_itself(served: S
         await listening
 
 
+async def test_a_file_that_stays_away_is_missed_and_changes_nothing(served: Served) -> None:
+    text = served.file.read_text()
+    served.file.unlink()
+
+    await served.process.line("ERROR.*isn't used.*no such file", within_s=60)
+
+    assert await served.metric("firstbyte_config_last_reload_successful") == 0
+    assert await served.routes() == {"coder": ["p/a", "p/b"]}
+    served.file.write_text(text)
+    await served.process.line("read anew and is in use", within_s=60)
+    assert await served.metric("firstbyte_config_last_reload_successful") == 1
+
+
 async def _heard(stream: list[str], text: str) -> bool:
     return any(re.search(text, line) for line in stream)
 

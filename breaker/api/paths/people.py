@@ -46,7 +46,8 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
         target: Annotated[str | None, Query()] = None, limit: Annotated[int, Query(ge=1, le=MAX_MOVES)] = 50
     ) -> Response:
         """The newest moves of a target, or of all, with what was compared and the answers behind each, newest first."""
-        names = [standing.target.name for standing in switchboard.standings()] if target is None else [target]
+        standings = switchboard.standings() if target is None else [switchboard.standing(target)]
+        names = [standing.target.name for standing in standings]
         found = await newest_moves(switchboard, names, limit)
         now = switchboard.now()
         shape: shapes.MovesShape = {
