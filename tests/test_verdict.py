@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breaker.answer import Answer, Body, Ended, Fault, Finish, Part, Source
+from breaker.answer import STATUSES, Answer, Body, Ended, Fault, Finish, Part, Source
 from breaker.verdict import Blame, Confidence, Verdict, judge
 
 OK, FAILURE, CALLER, UNKNOWN = Blame.OK, Blame.PROVIDER_FAILURE, Blame.CALLER_FAULT, Blame.INCONCLUSIVE
@@ -420,6 +420,7 @@ _KINDS: dict[str, st.SearchStrategy[Any]] = {
     "target": st.just("a"),
     "id": st.just("b"),
     "confirms": st.none(),
+    "status": st.none() | st.integers(*STATUSES),
     "phrase": st.none() | st.sampled_from(["x", "like-x"]),
     "phrase_says": st.none() | st.sampled_from(Fault),
     "other_wire": st.none() | st.just("gemini"),
