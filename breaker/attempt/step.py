@@ -74,7 +74,7 @@ class Step:
     ) -> None:
         self.tried: list[Tried] = []
         self.running: list[Attempt] = []
-        self._dropped = 0
+        self.dropped: list[Attempt] = []
         self._asked = asked
         self._besides = besides
         self._limits = limits
@@ -91,7 +91,7 @@ class Step:
     @property
     def made(self) -> int:
         """How many attempts were made so far, with those that lost to another."""
-        return len(self.tried) + len(self.running) + self._dropped
+        return len(self.tried) + len(self.running) + len(self.dropped)
 
     def next(self, now: float) -> Act:
         """What to do now."""
@@ -136,7 +136,7 @@ class Step:
         for attempt in self.running:
             if attempt is not winner:
                 self.running.remove(attempt)
-                self._dropped += 1
+                self.dropped.append(attempt)
                 attempt.end(Ended.CANCELLED, now)
                 return Drop(attempt)
         return Show(winner)

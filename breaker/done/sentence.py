@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from breaker.done.words import Completion, Decision, Next, Reason
 from breaker.run import Check, Operation, Outcome
+
+_MOST_NAMED = 20
 
 _BEGINS = {
     Completion.COMPLETED: "The task is done.",
@@ -69,8 +72,16 @@ def _why(reason: Reason, decision: Decision) -> str:
 
 
 def _listed(title: str, operations: Iterable[Operation], tools: Mapping[str, str]) -> str:
-    names = ", ".join(_named(operation, tools) for operation in operations)
+    names = _joined(_named(operation, tools) for operation in operations)
     return f"{title}: {names}." if names else ""
+
+
+def _joined(names: Iterable[str]) -> str:
+    """Names as a list that a person reads: each once, with how often, and of many only the first."""
+    times = Counter(names)
+    said = [name if often == 1 else f"{name} ({often} times)" for name, often in times.items()]
+    more = len(said) - _MOST_NAMED
+    return ", ".join(said[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _named(operation: Operation, tools: Mapping[str, str]) -> str:
@@ -81,5 +92,5 @@ def _named(operation: Operation, tools: Mapping[str, str]) -> str:
 
 
 def _checks(title: str, checks: Iterable[Check], outcome: Outcome) -> str:
-    names = ", ".join(f"`{check.name}`" for check in checks if check.outcome is outcome)
+    names = _joined(f"`{check.name}`" for check in checks if check.outcome is outcome)
     return f"{title}: {names}." if names else ""

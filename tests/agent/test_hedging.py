@@ -6,10 +6,12 @@ import httpx2
 import pytest
 
 from breaker.attempt.pace import LEAST
+from breaker.client import Firstbyte
 from breaker.client.transport import Limits, Transport
 from monitor.simulator import End, Simulator
 from tests.agent.faces import STREAMS, Came, Face
 from tests.agent.world import FINE, PATIENT, World, ask, awaiting, blocking
+from tests.client.serving import nobody
 
 EVERY_STREAM = pytest.mark.parametrize("face", STREAMS, ids=str)
 LIMIT_S = 30.0
@@ -28,6 +30,19 @@ async def test_the_backup_is_asked_beside_a_slow_first(face: Face, behaviour: st
     assert (came.done["target"], came.done["role"], came.done["attempts"]) == ("b/m", "backup", "2")
     assert asked.attempts[0].end is End.CLIENT_GONE
     assert sorted(world.verdicts) == ["cancelled", "ok"]
+
+
+@EVERY_STREAM
+async def test_one_that_has_lost_is_no_answer_of_a_task(face: Face) -> None:
+    async with Simulator({"a/m": "headers_only", "b/m": FINE}, seed=1) as simulator:
+        world = World(simulator, wire=face.wire)
+        with Firstbyte(nobody()) as firstbyte, firstbyte.run() as run:
+            await ask(face, world, PATIENT, hedge_s=0.3)
+        async with asyncio.timeout(LIMIT_S):
+            await simulator.until("a/m", lambda asked: asked.attempts[0].end is not None)
+
+    assert [step.verdict for step in run.known().steps] == ["ok"]
+    assert run.decide().completion_allowed
 
 
 @EVERY_STREAM

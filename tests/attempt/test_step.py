@@ -173,6 +173,7 @@ def test_a_second_target_is_asked_beside_a_slow_first() -> None:
     answers(second, 106.0)
 
     assert made.next(106.0) == Drop(first)
+    assert made.dropped == [first]
     assert first.ended.judgement.verdict is Verdict.CANCELLED
     assert made.next(106.0) == Show(second)
 

@@ -313,6 +313,15 @@ def test_the_verdict_of_the_last_answer_is_told() -> None:
     assert decision.message == "The task is not done. The last answer was none: a test (empty)."
 
 
+def test_the_message_names_a_tool_once_and_of_many_the_first() -> None:
+    looked = [read("look", number)._replace(id=f"l{number}") for number in range(8)]
+    many = [read(f"tool{number}", 10 + number) for number in range(30)]
+    message = decided([*looked, *many, answer(99)]).message
+
+    assert message.startswith("The task is done. Done: `look` (8 times), `tool0`, ")
+    assert message.endswith("`tool18` and 11 more.")
+
+
 def test_the_message_lists_what_failed_and_which_checks() -> None:
     message = decided(
         [wrote("a", 1, F, error="http_400"), wrote("b", 2, X), check(3, Outcome.FAILED), answer(4)]

@@ -115,8 +115,11 @@ class Plan:
         )
 
     def over(self, attempt: Attempt) -> None:
-        """An attempt is over: it belongs to the run in which its step was begun."""
-        if self._run is not None:
+        """An attempt is over: it belongs to the run in which its step was begun.
+
+        One that has lost is no answer of the task's, and may be let go after the other has ended.
+        """
+        if self._run is not None and attempt not in self.step.dropped:
             try:
                 self._run.answered(attempt)
             except Exception as error:  # noqa: BLE001 # no step fails because of us
