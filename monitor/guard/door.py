@@ -72,10 +72,19 @@ class LocalDoor:
         query = scope["query_string"].decode("latin-1")
         route, behind = read_address(scope["raw_path"].decode("latin-1") + (f"?{query}" if query else ""))
         try:
-            await self._answer(scope, receive, send, route, behind)
+            await self._checked(scope, receive, send, route, behind)
         except RefusedError as refused:
             wire = "anthropic-messages" if "/messages" in behind else "openai-chat"
             await _say(send, refused.status, error_body(wire, refused.status, refused.code, str(refused)))
+
+    async def _checked(self, scope: Scope, receive: Receive, send: Send, route: str | None, behind: str) -> None:
+        # Behind a base URL anything else might name another host, which would get the key.
+        if not behind.startswith("/"):
+            raise RefusedError(400, "no_path", "this is no path; ask /v1/… or /ROUTE/v1/…")
+        try:
+            await self._answer(scope, receive, send, route, behind)
+        except httpx.InvalidURL as error:
+            raise RefusedError(400, "no_path", f"this path can't be asked for: {error}") from None
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, route: str | None, behind: str) -> None:
         decision = await self._decision(route)

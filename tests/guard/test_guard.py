@@ -12,6 +12,7 @@ import httpx
 import httpx2
 import openai
 import pytest
+from starlette.types import Message
 
 from breaker.api.access import Access, Guard
 from breaker.client import AsyncFirstbyte, Spot
@@ -246,6 +247,30 @@ async def test_what_can_not_be_sent_is_told(path: str, sent: dict[str, Any], sta
 
     assert response.status_code == status
     assert response.json()["error"]["code"] == told
+
+
+@pytest.mark.parametrize("path", ["*", "/v1/" + "x" * 66_000, "@127.0.0.1/v1/models"], ids=["star", "long", "a host"])
+async def test_what_is_no_path_is_refused_and_gets_no_key(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    monkeypatch.setenv(KEY_ENV, "the-key")
+    scope = {"type": "http", "method": "GET", "raw_path": path.encode(), "query_string": b"", "headers": []}
+    async with (
+        echo() as made,
+        AsyncFirstbyte(nobody(), fallback=[spot("a/m", f"http://127.0.0.1:{made.port}")]) as guide,
+        httpx.AsyncHTTPTransport(verify=False) as inner,
+    ):
+        await LocalDoor(guide, inner, LIMITS)(scope, receive, send)
+
+    assert sent[0]["status"] == 400
+    assert json.loads(sent[1]["body"])["error"]["code"] == "no_path"
+    assert made.heads == []
 
 
 @pytest.mark.parametrize("headers", [{"host": "evil.example"}, {"origin": "https://evil.example"}])
