@@ -106,14 +106,21 @@ class Post:
 
     async def _empty(self, client: httpx.AsyncClient) -> None:
         """Send all that is in the box, if nobody else does."""
-        while waiting := await self._waiting():
+        while await self._waiting():
             if not await self._store.claim(self.box, self._holder, LEASE_S):
                 return
             try:
-                await self._send(client, min(waiting.items(), key=_age))
+                # Read again, since what lay there may have been sent by whoever had the claim until now.
+                if waiting := await self._waiting():
+                    await self._send(client, min(waiting.items(), key=_age))
             finally:
-                with contextlib.suppress(StoreError):
-                    await self._store.unclaim(self.box, self._holder)
+                await self._unclaim()
+
+    async def _unclaim(self) -> None:
+        """Let another go on, unless the store doesn't know yet what was sent: the other would send it again."""
+        if not self._done:
+            with contextlib.suppress(StoreError):
+                await self._store.unclaim(self.box, self._holder)
 
     async def _waiting(self) -> dict[str, str]:
         waiting = await self._store.pending(self.box)

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from breaker.errors import StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
@@ -80,6 +81,68 @@ async def test_a_move_is_told_once_by_three_replicas(store: RedisStore) -> None:
     assert [json.loads(body)["after"] for _, _, body in hook.came] == ["held-open", "held-closed", "held-open"]
 
 
+class Late:
+    """A store that another replica empties and gives back just before its claim is given."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self.pending, self.unclaim, self.take_out = store.pending, store.unclaim, store.take_out
+        self._claim = store.claim
+
+    async def claim(self, target: str, holder: str, for_s: float) -> bool:
+        for name in await self.pending(target):
+            await self.take_out(target, name)
+        return await self._claim(target, holder, for_s)
+
+
+class Deaf:
+    """A store that doesn't hear, once, that a message was sent."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self.pending, self.unclaim, self.claim = store.pending, store.unclaim, store.claim
+        self._take_out = store.take_out
+        self.heard: list[str] = []
+
+    async def take_out(self, box: str, name: str) -> None:
+        self.heard.append(name)
+        if len(self.heard) == 1:
+            raise StoreGoneError("doesn't answer in time")
+        await self._take_out(box, name)
+
+
+async def _filed(store: RedisStore) -> None:
+    board = board_on(store)
+    await board.refresh()
+    move = await board.hold(A.name, opened=True, who="a test", why="to be told", for_s=600)
+    message = Message.of_move(A.name, move)
+    await store.file("notify:ops", message.id, message.written(), MOST_PENDING, 60)
+
+
+async def test_what_another_replica_sent_before_it_gave_its_claim_back_is_not_sent_again(store: RedisStore) -> None:
+    await _filed(store)
+    counts = Sent()
+    async with receiver() as hook:
+        one = post.Post(told(hook.url), Late(store), counts)
+        await until(lambda: counts.pending.get("ops") == (Form.JSON, 0), within_s=60, what="the box is empty")
+        one.stop()
+
+    assert (hook.came, counts.sent) == ([], {})
+
+
+async def test_no_other_replica_sends_what_the_store_does_not_know_to_be_sent(store: RedisStore) -> None:
+    await _filed(store)
+    counts = Sent()
+    deaf = Deaf(store)
+    async with receiver() as hook:
+        one = post.Post(told(hook.url), deaf, counts)
+        await until(lambda: len(deaf.heard) == 1, within_s=60, what="the store didn't hear")
+        others = post.Post(told(hook.url), store, Sent())
+        await until(lambda: counts.pending.get("ops") == (Form.JSON, 0), within_s=60, what="the box is empty")
+        one.stop()
+        others.stop()
+
+    assert (len(hook.came), counts.sent[Form.JSON]) == (1, 1)
+
+
 @pytest.mark.parametrize("way", ["500", "503", "reset", "429;retry-after: x", "408"])
 async def test_what_was_not_taken_is_sent_again(store: RedisStore, way: str) -> None:
     counts = Sent()
@@ -101,11 +164,7 @@ async def test_a_receiver_is_left_alone_whatever_it_says_and_however_long_it_is_
     async with receiver([way]) as hook:
         one = post.Post(told(hook.url), store, Sent())
         one._tries = 5_000  # days without an answer
-        board = board_on(store)
-        await board.refresh()
-        move = await board.hold(A.name, opened=True, who="a test", why="to be told", for_s=600)
-        message = Message.of_move(A.name, move)
-        await store.file(one.box, message.id, message.written(), MOST_PENDING, 60)
+        await _filed(store)
         one.nudge()
         await hook.until(1)
         with pytest.raises(TimeoutError):
