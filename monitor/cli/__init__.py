@@ -17,9 +17,19 @@ Command = Callable[[argparse.Namespace], int]
 
 def entry() -> None:
     """Run the command line and exit."""
+    _open_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):  # None where it is closed
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without our signs still gets the line
     raise SystemExit(main(sys.argv[1:]))
+
+
+def _open_streams() -> None:
+    """Let no connection take the number of a standard stream that was closed: the event loop ends where one does."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free
 
 
 def main(words: Sequence[str]) -> int:

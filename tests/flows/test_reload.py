@@ -248,6 +248,21 @@ async def test_a_service_that_nobody_sits_at_outlives_a_hangup(tmp_path: Path) -
             assert await process.end(within_s=60) == 0
 
 
+async def test_a_service_whose_standard_streams_are_closed_runs_and_ends_as_any_other(tmp_path: Path) -> None:
+    async with Simulator({"p/a": "healthy"}) as simulator:
+        served = Served(tmp_path / "firstbyte.yaml", None, None, simulator)  # type: ignore[arg-type] # not needed
+        served.file.write_text(served.config("{a: }", "{coder: [p/a]}"))
+        command = ("sh", "-c", 'exec "$@" <&- >&-', "sh", *FIRSTBYTE)
+        async with started("run", env=environment(tmp_path / "data"), cwd=tmp_path, command=command) as process:
+            url = (await process.line("listening at (http://[^ ]+)", within_s=60))[1]
+            async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as door:
+                assert (await door.get("/livez")).status_code == 200
+            process.send(signal.SIGTERM)
+            code = await process.end(within_s=60)
+
+    assert (code, [line for line in process.said if "Assertion" in line]) == (0, [])
+
+
 async def test_a_service_ends_with_the_terminal_that_it_was_started_from(tmp_path: Path) -> None:
     async with Simulator({"p/a": "healthy"}) as simulator:
         served = Served(tmp_path / "firstbyte.yaml", None, None, simulator)  # type: ignore[arg-type] # not needed
