@@ -14,7 +14,7 @@ said=$(mktemp)
 # Port 0 takes a free one; yours would be a fixed one (8643 without --port), and run for as long as the machine does.
 firstbyte guard --port 0 >"$said" 2>&1 &
 guard=$!
-trap 'kill $guard; rm -f "$said"' EXIT
+trap 'kill $guard 2>/dev/null || true; rm -f "$said"' EXIT
 until grep -q "guarding at" "$said"; do
     kill -0 $guard || { cat "$said"; exit 1; }
     sleep 0.1
@@ -35,8 +35,9 @@ behave() {
 simulator=$(curl -s "$service/routes?route=coder" | sed -n 's/.*"target": "aurora\/swift-1"[^}]*"base_url": "\([^"]*\)\/v1".*/\1/p')
 [ -n "$simulator" ] || { echo "this wants the demonstration: make run" >&2; exit 1; }
 
-until curl -s "$service/route?route=coder" | grep -q '"role": "primary"'; do
-    echo "waiting until aurora/swift-1 is well again" && sleep 2
+# When a circuit has closed, agents return to its target over a minute, each at its own turn.
+until ask | grep -q '^x-firstbyte-role: primary'; do
+    echo "waiting until aurora/swift-1 is well and this agent is back there" && sleep 5
 done
 echo "== a step with a primary that is well"
 ask

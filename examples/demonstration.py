@@ -47,6 +47,12 @@ def steps(route: str) -> Iterator[int]:
     sys.exit(f"nothing has changed in {MOST_STEPS} steps")
 
 
+def wanted(route: str) -> None:
+    """Exits where nothing answers or no such route is known, as there would be no demonstration."""
+    with Door() as door:
+        _asked(door, route)
+
+
 def told(headers: Mapping[str, str]) -> str:
     """What the transport says in a response's headers about what it did."""
     prefix = "x-firstbyte-"

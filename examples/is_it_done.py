@@ -13,10 +13,12 @@ import openai
 
 from breaker.client import Firstbyte, NotStartedError
 from breaker.client.transport import Transport
+from examples.demonstration import wanted
 
 
 def main() -> None:
     """A task of three operations, of which the second is lost on its way."""
+    wanted("coder")  # an agent needs no such line
     with (
         Firstbyte() as firstbyte,
         httpx2.Client(transport=Transport(guide=firstbyte, route="coder")) as http,
