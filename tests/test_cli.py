@@ -17,7 +17,7 @@ from monitor.cli.times import seconds
 from monitor.simulator import Simulator
 from tests.flows.test_kill import CONFIG
 from tests.probes.raw_server import Exchange, raw_server
-from tests.processes import FIRSTBYTE, environment, free_port, ran, started
+from tests.processes import FIRSTBYTE, ROOT, environment, free_port, ran, started
 
 KEY = "key-that-nobody-may-see"
 
@@ -103,6 +103,12 @@ async def test_another_service_at_the_address_is_no_service_of_ours(words: list[
         pytest.param("$FIRSTBYTE version >&-", 0, "", id="closed"),
         pytest.param("set -o pipefail; mkfifo p; exec 3<>p; exec 4>p 3<&-; $FIRSTBYTE version >&4", 0, "", id="pipe"),
         pytest.param(
+            f"mkfifo p; exec 3<>p; exec 4>p 3<&-; $FIRSTBYTE judge {ROOT}/tests/cases/gateways.jsonl >&4",
+            0,
+            "",
+            id="judge",
+        ),
+        pytest.param(
             "mkdir x; cd x; rmdir ../x; $FIRSTBYTE check", 2, "the working folder can't be read", id="no folder"
         ),
         pytest.param("PYTHONIOENCODING=ascii $FIRSTBYTE init --config é.yaml", 0, r"wrote \xe9.yaml", id="ascii"),
@@ -152,6 +158,10 @@ async def test_init_writes_a_configuration_that_check_likes_and_never_overwrites
     assert again == 2
     assert "--force overwrites it" in refused
     assert KEY not in (tmp_path / "firstbyte.yaml").read_text(encoding="utf-8") + said
+
+
+async def test_init_says_that_it_wrote_an_example_where_it_found_no_key(tmp_path: Path) -> None:
+    assert "an example since no key" in (await ran("init", env=environment(tmp_path), cwd=tmp_path))[1]
 
 
 async def test_check_reckons_what_a_day_of_probes_costs(world: tuple[Simulator, dict[str, str], Path]) -> None:

@@ -224,7 +224,9 @@ raise SystemExit(main(sys.argv[1:]))
     ("words", "code", "said"),
     [
         pytest.param([], 0, '"verdict": "ok"', id="without a configuration"),
-        pytest.param(["--config", "x.yaml"], 2, "--config needs the package 'yaml': pip install", id="with one"),
+        pytest.param(
+            ["--config", "x.yaml"], 2, "--config needs the package 'yaml'; in a clone: pip install", id="with one"
+        ),
     ],
 )
 def test_a_plain_install_judges(tmp_path: Path, words: list[str], code: int, said: str) -> None:

@@ -12,7 +12,7 @@ from monitor.backtest.tape import Played, Run
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INSTALL = "pip install 'firstbyte[plot]'"
+INSTALL = "in a clone: pip install '.[plot]'"
 # More would be taller than a PNG can be.
 MAX_PANELS = 100
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -48,7 +48,7 @@ def check(path: Path) -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "matplotlib":
             raise
-        raise PictureError(f"--plot needs the package 'matplotlib': {INSTALL}") from None
+        raise PictureError(f"--plot needs the package 'matplotlib'; {INSTALL}") from None
     if path.suffix.lower() != ".png":
         raise PictureError(f"--plot {path}: choose a name that ends in .png")
     try:

@@ -84,7 +84,7 @@ def _in(module: str, name: str) -> Command:
             if error.name is None or error.name.partition(".")[0] in ("breaker", "monitor"):
                 raise
             raise UsageError(
-                f"`firstbyte {args.name}` needs the package {error.name!r}: pip install 'firstbyte[service]'"
+                f"`firstbyte {args.name}` needs the package {error.name!r}; in a clone: pip install '.[service]'"
             ) from None
         return chosen(args)
 
@@ -136,7 +136,7 @@ def _add_local(add: Add) -> None:
     _add_backtest(add)
     simulate = add("simulate", "Run simulated providers that misbehave on request.", _in("local", "simulate"))
     simulate.add_argument("targets", nargs="*", metavar="TARGET", help="provider/model, or provider/model=BEHAVIOUR")
-    simulate.add_argument("--host", default="127.0.0.1")
+    simulate.add_argument("--host", default="127.0.0.1", help="where to listen (default: 127.0.0.1)")
     simulate.add_argument("--port", type=int, default=0, help="of the control interface (default: a free one)")
     simulate.add_argument("--speed", type=float, default=1.0, help="divides every delay (default: 1)")
     line = "Run a door on this machine for agents in any language: the transport, as an endpoint that they can ask."

@@ -95,7 +95,7 @@ def _rules(file: str | None) -> _Rules:
 def _needs(what: str, error: ModuleNotFoundError) -> UsageError:
     if error.name is None or error.name.partition(".")[0] in ("breaker", "monitor"):
         raise error
-    return UsageError(f"{what} needs the package {error.name!r}: pip install 'firstbyte[service]'")
+    return UsageError(f"{what} needs the package {error.name!r}; in a clone: pip install '.[service]'")
 
 
 # Traces

@@ -28,6 +28,8 @@ def judge(args: argparse.Namespace) -> int:
     try:
         with _opened(args.file) as file, Progress(file, shown=args.check or not sys.stdout.isatty()) as progress:
             faults = _judge_all(progress.following(_lines(file)), phrases, check)
+    except BrokenPipeError:  # the output's, not the file's
+        raise
     except OSError as error:
         raise UsageError(f"can't read {args.file}: {error.strerror}") from None
     if check is None:
@@ -90,7 +92,7 @@ def _phrases(config: str | None) -> tuple[Phrase, ...]:
     except ModuleNotFoundError as error:
         if error.name != "yaml":
             raise
-        raise UsageError("--config needs the package 'yaml': pip install 'firstbyte[service]'") from None
+        raise UsageError("--config needs the package 'yaml'; in a clone: pip install '.[service]'") from None
     try:
         return phrases_in(Path(config))
     except ConfigError as error:

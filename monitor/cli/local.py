@@ -10,7 +10,7 @@ from pathlib import Path
 
 from monitor.cli.exits import GOOD, INTERRUPTED, UsageError
 from monitor.cli.saying import say
-from monitor.config import ConfigError, find, load, log_form, starter
+from monitor.config import ConfigError, find, keys_found, load, log_form, starter
 from monitor.loop import until_done
 from monitor.settings import LogForm, Settings
 from monitor.terminal import has_terminal
@@ -29,7 +29,8 @@ def init(args: argparse.Namespace) -> int:
         raise UsageError(f"{path} is there already; --force overwrites it, --config names another") from None
     except OSError as error:
         raise UsageError(f"can't write {path}: {error.strerror}") from None
-    say(f"wrote {path}; look through it, then: firstbyte check")
+    example = "" if keys_found(os.environ) else ", an example since no key of a known provider is in the environment"
+    say(f"wrote {path}{example}; look through it, then: firstbyte check")
     return GOOD
 
 

@@ -12,7 +12,7 @@ from monitor.config.faults import ConfigError, Fault, Faults, Place
 from monitor.config.keys import ROOT
 from monitor.config.phrases import known_phrases
 from monitor.config.policies import policy_in
-from monitor.config.starter import starter
+from monitor.config.starter import keys_found, starter
 from monitor.settings import LogForm, Settings
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Place",
     "data_folder",
     "find",
+    "keys_found",
     "load",
     "log_form",
     "phrases_in",

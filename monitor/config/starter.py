@@ -25,12 +25,17 @@ _NO_KEY = """\
 
 def starter(environ: Mapping[str, str]) -> str:
     """The text of a firstbyte.yaml with comments; without any known key in the environment, an example to change."""
-    found = [known for known in KNOWN if not isinstance(secret(known.variable, environ), Unfit)]
+    found = keys_found(environ)
     parts = [_HEAD if found else _HEAD + _NO_KEY + _variables()]
     chosen = found or list(KNOWN[:2])
     parts += ["providers:\n" + "".join(_provider(known) for known in chosen), _routes(chosen)]
     parts += [_commented(POLICY, "when circuits open and close"), _commented(PROBE, "what probes ask")]
     return "\n".join([*parts, _costs(len(chosen))])
+
+
+def keys_found(environ: Mapping[str, str]) -> list[Known]:
+    """The known providers whose keys are in the environment."""
+    return [known for known in KNOWN if not isinstance(secret(known.variable, environ), Unfit)]
 
 
 def _variables() -> str:

@@ -213,12 +213,12 @@ SERVICE = ("yaml", "redis", "fastapi", "uvicorn", "apscheduler", "prometheus_cli
     [
         pytest.param([], 0, "the circuit never moved", id="the defaults"),
         pytest.param(
-            ["--policy", "patient.yaml"], 2, "needs the package 'yaml': pip install 'firstbyte[se", id="policy"
+            ["--policy", "patient.yaml"], 2, "needs the package 'yaml'; in a clone: pip install '.[se", id="policy"
         ),
         pytest.param(
             ["http://127.0.0.1:1"], 2, "a Prometheus as TRACE needs the package 'prometheus_c", id="prometheus"
         ),
-        pytest.param(["--plot", "a.png"], 2, "--plot needs the package 'matplotlib': pip install 'f", id="a picture"),
+        pytest.param(["--plot", "a.png"], 2, "--plot needs the package 'matplotlib'; in a clone: p", id="a picture"),
     ],
 )
 def test_a_plain_install_plays_files(words: list[str], code: int, line: str, folder: Path) -> None:
