@@ -3,27 +3,25 @@
 import time
 from collections.abc import Sequence
 
-import httpx
-
 from monitor.cli.exits import BAD, GOOD
 from monitor.cli.saying import say
 from monitor.notify.message import Message
-from monitor.notify.sending import Refused, send
+from monitor.notify.sending import Refused, client, send
 from monitor.settings import Receiver, Told
 
 
 async def try_out(receivers: Sequence[Receiver]) -> int:
     """Send each a message and say whether it was taken; bad where one wasn't."""
     taken = True
-    async with httpx.AsyncClient() as client:
-        for receiver in receivers:
-            try:
-                await send(client, receiver, _message())
-            except Refused as refused:
-                taken = False
-                say(f"{receiver.name} ({receiver.form}): not taken, {refused.cause}")
-            else:
-                say(f"{receiver.name} ({receiver.form}): taken")
+    for receiver in receivers:
+        try:
+            async with client() as way:
+                await send(way, receiver, _message())
+        except Refused as refused:
+            taken = False
+            say(f"{receiver.name} ({receiver.form}): not taken, {refused.cause}")
+        else:
+            say(f"{receiver.name} ({receiver.form}): taken")
     return GOOD if taken else BAD
 
 

@@ -15,7 +15,7 @@ from breaker.errors import StoreError
 from breaker.logged import FAULT, NOTICE_DROPPED, NOTICE_FAILED
 from monitor.notify.counts import Sent
 from monitor.notify.message import Message
-from monitor.notify.sending import LIMIT_S, Refused, send
+from monitor.notify.sending import LIMIT_S, Refused, client, send
 from monitor.settings import Receiver
 
 _log = logging.getLogger(__name__)
@@ -67,6 +67,7 @@ class Post:
         self._holder = secrets.token_hex(8)
         self._tries = 0
         self._done: set[str] = set()
+        self._client: httpx.AsyncClient | None = None
         self._nudged = asyncio.Event()
         self._nudged.set()
         self._task = asyncio.create_task(self._work(), name=f"telling {receiver.name}")
@@ -91,20 +92,20 @@ class Post:
     # Inside
 
     async def _work(self) -> None:
-        async with httpx.AsyncClient(timeout=LIMIT_S) as client:
+        async with contextlib.AsyncExitStack() as self._stack:
             while True:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_S):
                         await self._nudged.wait()
                 self._nudged.clear()
                 try:
-                    await self._empty(client)
+                    await self._empty()
                 except StoreError:
                     continue  # it is said elsewhere that the store is gone
                 except Exception:  # noqa: BLE001 # a fault of ours must not end all telling
                     _log.exception("telling %s failed by a fault of ours", self.receiver.name, extra=FAULT())
 
-    async def _empty(self, client: httpx.AsyncClient) -> None:
+    async def _empty(self) -> None:
         """Send all that is in the box, if nobody else does."""
         while await self._waiting():
             if not await self._store.claim(self.box, self._holder, LEASE_S):
@@ -112,7 +113,7 @@ class Post:
             try:
                 # Read again, since what lay there may have been sent by whoever had the claim until now.
                 if waiting := await self._waiting():
-                    await self._send(client, min(waiting.items(), key=_age))
+                    await self._send(min(waiting.items(), key=_age))
             finally:
                 await self._unclaim()
 
@@ -127,7 +128,7 @@ class Post:
         self._counts.pending[self.receiver.name] = (self.receiver.form, len(waiting))
         return waiting
 
-    async def _send(self, client: httpx.AsyncClient, item: tuple[str, str]) -> None:
+    async def _send(self, item: tuple[str, str]) -> None:
         """Send one, and take it out once it is done with; rests where it wasn't taken."""
         name, text = item
         if name in self._done:  # it was sent, and the store didn't hear of it
@@ -140,7 +141,9 @@ class Post:
             self.count_dropped("too old" if message else "another version's")
             return
         try:
-            await send(client, self.receiver, message)
+            if self._client is None:
+                self._client = await self._stack.enter_async_context(client())
+            await send(self._client, self.receiver, message)
         except Refused as refused:
             await self._refused(name, refused)
             return

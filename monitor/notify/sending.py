@@ -30,6 +30,17 @@ class Refused(Exception):  # noqa: N818 # it is no fault of ours
         self.after_s = after_s
 
 
+def client() -> httpx.AsyncClient:
+    """What messages are sent by, through the environment's proxy where there is one.
+
+    Raises Refused where that is of a kind that can't be used here, such as SOCKS without the package for it.
+    """
+    try:
+        return httpx.AsyncClient(timeout=LIMIT_S)
+    except (ImportError, ValueError, httpx.InvalidURL):
+        raise Refused("proxy of a kind that can't be used") from None
+
+
 async def send(client: httpx.AsyncClient, receiver: Receiver, message: Message) -> None:
     """Post it, and follow no redirect. Raises Refused."""
     body = body_of(message, receiver.form)

@@ -16,6 +16,8 @@ from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from breaker.target import Provider, Target
+from monitor.cli.exits import BAD
+from monitor.cli.notifying import try_out
 from monitor.notify import Notifier, post
 from monitor.notify.counts import Sent
 from monitor.notify.message import Message
@@ -141,6 +143,32 @@ async def test_no_other_replica_sends_what_the_store_does_not_know_to_be_sent(st
         others.stop()
 
     assert (len(hook.came), counts.sent[Form.JSON]) == (1, 1)
+
+
+async def test_a_proxy_that_can_not_be_used_is_a_failure_that_is_told_and_counted(
+    store: RedisStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://user:secret@127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    await _filed(store)
+    counts = Sent()
+    with caplog.at_level(logging.WARNING):
+        one = post.Post(told("http://127.0.0.1:1/"), store, counts)
+        await until(lambda: counts.failed[Form.JSON] > 0, within_s=60, what="it has failed")
+        one.stop()
+
+    assert "ops took no message, it is tried again: proxy of a kind that can't be used" in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_trying_out_through_a_proxy_that_can_not_be_used_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:1")
+
+    assert await try_out([told("http://127.0.0.1:1/")]) == BAD
+    assert "ops (json): not taken, proxy of a kind that can't be used" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("way", ["500", "503", "reset", "429;retry-after: x", "408"])
