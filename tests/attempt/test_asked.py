@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from breaker.attempt import Asked, read_request
+from breaker.attempt import Asked, asks_a_model, read_request
 from breaker.wire.question import prompt_bytes
 from tests.cases.wires import CHAT, GEMINI, MESSAGES, RESPONSES
 
@@ -157,3 +157,15 @@ TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": 
 )
 def test_the_text_that_is_sent_is_measured(path: str, body: dict[str, object], texts: list[str]) -> None:
     assert read(path, model="m", **body).prompt_bytes == prompt_bytes(*texts)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "asks"),
+    [
+        ("POST", "/v1/chat/completions?x=1", True),
+        ("GET", "/v1/chat/completions", False),
+        ("POST", "/v1/embeddings", False),
+    ],
+)
+def test_the_path_alone_says_whether_a_model_is_asked(method: str, path: str, asks: bool) -> None:
+    assert asks_a_model(method, path) is asks
