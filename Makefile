@@ -10,7 +10,7 @@ bin := .venv/bin
 pure := --include='breaker/*.py,breaker/attempt/*,breaker/circuit/*,breaker/done/*,breaker/route/*,breaker/run/*,breaker/switchboard/clock.py,breaker/verdict/*,breaker/wire/*'
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
 run: environment-run ## Start the service: firstbyte.yaml if it is here, else simulated providers
 	@exec $(bin)/firstbyte run $(ARGS)

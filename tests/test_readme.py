@@ -63,7 +63,7 @@ async def test_an_agents_lines_work_against_the_demonstration(tmp_path: Path) ->
     assert told.stdout.strip() in ("primary", "backup")
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:`|\$ |^)make ([a-z]+)", TEXT, re.MULTILINE))))
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:`|\$ |^)make ([a-z-]+)", TEXT, re.MULTILINE))))
 def test_make_knows_what_the_readme_tells_to_make(target: str) -> None:
     done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False, timeout=20)
 
