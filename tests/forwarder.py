@@ -62,6 +62,8 @@ class Forwarder:
         asking = asyncio.create_task(self._questions(reader, ours, writer))
         try:
             await self._replies(theirs, writer)
+        except asyncio.CancelledError:
+            return  # at the end of a loop, which would else complain of it
         finally:
             asking.cancel()
             _abort({writer, ours})

@@ -48,7 +48,8 @@ class Seen:
     def calm(self) -> bool:
         """Whether the newest probe and the newest report are good and not sluggish: then no rule need look further."""
         groups = (self._since(self.log.probes), self._since(self.log.reports))
-        newest = [max(group, key=attrgetter("at")) for group in groups if group]
+        # Of two that counted at the same moment the later one in the log is the newest, as in a row.
+        newest = [max(reversed(group), key=attrgetter("at")) for group in groups if group]
         return all(weigh(e, self.policy) is Weight.GOOD and not self.sluggish(e) for e in newest)
 
     @cached_property

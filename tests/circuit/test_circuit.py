@@ -68,6 +68,15 @@ def test_a_circuit_opens_for_ten_minutes(log: Log, cause: Cause) -> None:
     assert len(move.answers) == 2
 
 
+def test_the_later_of_two_answers_that_counted_in_one_moment_is_the_newest() -> None:
+    log = probes(good(60, name="first"), failed(60, name="second"))
+
+    move = due(CLOSED, log, Policy(errors_row=1), 60.0)
+
+    assert move is not None
+    assert [entry.answer.id for entry in move.answers] == ["second"]
+
+
 @pytest.mark.parametrize(
     "log",
     [

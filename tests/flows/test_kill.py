@@ -69,7 +69,7 @@ async def test_a_store_that_outlived_its_service_is_used_and_then_ended(tmp_path
         async with started("run", env=environment(data), cwd=tmp_path) as service:
             await service.line("listening at")
             same = using(data)
-            service.send(signal.SIGHUP)  # what a closing terminal sends
+            service.send(signal.SIGTERM)
             await service.end()
 
     assert len(orphans) == 1

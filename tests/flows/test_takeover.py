@@ -44,8 +44,11 @@ def server(folder: Path) -> Iterator[StoreServer]:
 async def monitors(simulator: Simulator, url: str, tmp_path: Path) -> AsyncIterator[list[Started]]:
     """Two monitors at work, of which one has sent the first probe."""
     (tmp_path / "firstbyte.yaml").write_text(CONFIG.format(first=simulator.base_url("first")), encoding="utf-8")
-    env = environment(tmp_path / "data", {"FIRSTBYTE_STORE": url})
-    async with started("monitor", env=env, cwd=tmp_path) as one, started("monitor", env=env, cwd=tmp_path) as other:
+    first, second = (environment(tmp_path / "data", {"FIRSTBYTE_STORE": url}) for _ in range(2))
+    async with (
+        started("monitor", env=first, cwd=tmp_path) as one,
+        started("monitor", env=second, cwd=tmp_path) as other,
+    ):
         await asyncio.gather(one.line("probing"), other.line("probing"))
         await simulator.until(TARGET, lambda asked: any(a.end_s is not None for a in asked.attempts))
         yield [one, other]
