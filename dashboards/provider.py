@@ -147,7 +147,7 @@ _ANSWERS = Row(
                 Query(
                     expr=f'sum by ({_BY}) (increase(firstbyte_probe_tokens_total{{token_type="completion"}}[$window]))'
                     f" / (sum by ({_BY}) (increase(firstbyte_probe_duration_seconds_sum[$window]))"
-                    f" - sum by ({_BY}) (increase(firstbyte_probe_first_byte_seconds_sum[$window])))",
+                    f" - sum by ({_BY}) (increase(firstbyte_probe_first_byte_seconds_sum[$window])) > 0)",
                     legend=TARGET,
                 ),
             ),
