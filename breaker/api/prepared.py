@@ -19,7 +19,7 @@ from breaker.target import Ability
 
 # An answer is given for so long: its seconds are wrong by no more.
 LASTS_S = 1.0
-# The same where a hold is about to end or the store is awaited, so that agents come back when they should.
+# The same where a hold is about to end, so that agents come back when they should.
 SHARP_S = 0.01
 # So many different answers are kept; while sessions return, each turn has one of its own.
 MOST_KEPT = 4_096
@@ -178,4 +178,4 @@ def etag(decision: Decision) -> str:
 
 
 def _sharp(decision: Decision) -> bool:
-    return decision.stale or (decision.ends_s is not None and decision.ends_s <= VALID_FOR_S + LASTS_S)
+    return decision.ends_s is not None and decision.ends_s <= VALID_FOR_S + LASTS_S

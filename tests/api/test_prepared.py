@@ -37,7 +37,7 @@ def valid_for_s(said: Said) -> float:
     [
         pytest.param(decided(Circuit()), 2.4, LASTS_S, 2.4, id="healthy"),
         pytest.param(decided(Circuit()), 0.4, 0.4, 0.4, id="until it would be stale"),
-        pytest.param(decided(Circuit(), stale=True), 0.0, SHARP_S, LASTS_S, id="stale"),
+        pytest.param(decided(Circuit(), stale=True), 0.0, LASTS_S, LASTS_S, id="stale"),
         pytest.param(decided(open_for(300)), 2.4, LASTS_S, 2.4, id="long out"),
         pytest.param(decided(open_for(5.5)), 2.4, SHARP_S, 2.4, id="a hold that will end"),
         pytest.param(decided(open_for(0.004)), 2.4, 0.004, 0.004, id="a hold that ends now"),
