@@ -30,7 +30,7 @@ class Started:
         """Its process id."""
         return self._process.pid
 
-    async def line(self, pattern: str, *, within_s: float = 60.0) -> re.Match[str]:
+    async def line(self, pattern: str, *, within_s: float = 240.0) -> re.Match[str]:
         """Wait for a line that matches, among those already said too."""
         try:
             async with asyncio.timeout(within_s), self._more:
