@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 _MOST_TEXT = 4_000
 # How a text begins that means to be JSON; a file's first line or a log's may begin with a bracket alone.
 _JSON = re.compile(r'\{\s*("|\}|$)|\[\s*([\[{"\]]|$)')
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_FENCE = "```"
 # What stands before the first word of an error and says nothing.
 _SIGNS = " \t*_\u274c\u2716\u2717\u2718\u26a0\ufe0f\U0001f6ab\U0001f6d1"
 # Members in which a tool hands on what another gave it, and how deep that may go.
@@ -120,8 +120,8 @@ def _within(result: object, rules: Collection[Rule], depth: int) -> Flaw | None:
 def _bare(text: str) -> str:
     """A text without what stands around it."""
     text = text.strip("\ufeff \t\r\n\f\v")
-    fenced = _FENCE.fullmatch(text)
-    return fenced[1] if fenced else text
+    fenced = len(text) >= 2 * len(_FENCE) and text.startswith(_FENCE) and text.endswith(_FENCE)
+    return text[len(_FENCE) : -len(_FENCE)].removeprefix("json").strip() if fenced else text
 
 
 def _parsed(text: str) -> object:

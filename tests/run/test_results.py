@@ -124,6 +124,20 @@ def test_an_ordinary_result_is_none(result: object) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("```" + " " * 100_000 + "x", id="blanks after a fence"),
+        pytest.param("``` x" + " " * 100_000 + "`", id="blanks before half a fence"),
+        pytest.param("{" + ", " * 2_000 + " " * 100_000, id="a bracket that ends nowhere"),
+        pytest.param("Timeout" * 20_000, id="one word"),
+        pytest.param("<html " * 20_000, id="a page without a title"),
+    ],
+)
+def test_whatever_a_text_is_made_of_it_is_looked_through_in_one_go(text: str) -> None:
+    assert flaw(text) is None
+
+
+@pytest.mark.parametrize(
     ("status", "expected"),
     [
         (200, None),
