@@ -53,7 +53,9 @@ class _Seen:
         newest = self.answers[-1] if self.answers else None
         self._in_vain = len(run.steps) - (run.steps.index(newest) + 1 if newest else 0)
         happened = [one for one in run.operations if one.state is State.SUCCEEDED]
+        self._went_on = max((one.ended_seq for one in happened), default=-1)
         self._rested_on = {need for one in happened for need in one.needs}
+        self._blocked = blocked(run)
         self._counted = [one for one in run.operations if self._counts(one)]
         known = {one.id for one in run.operations}
         needs = dict.fromkeys(need for one in self._counted for need in one.needs)
@@ -141,9 +143,7 @@ class _Seen:
             return False
         if one.required or one.state is State.SUCCEEDED or one.id in self._rested_on:
             return True
-        later = (other for other in self._run.operations if other.ended_seq > one.ended_seq)
-        went_on = any(other.state is State.SUCCEEDED for other in later)
-        return one.state is not State.PLANNED and not went_on
+        return one.state is not State.PLANNED and self._went_on <= one.ended_seq
 
     def _operations(self) -> Iterator[Reason]:
         if self.having(State.UNKNOWN):
@@ -160,7 +160,7 @@ class _Seen:
 
     def _startable(self) -> list[Operation]:
         """Those that haven't begun though nothing is in their way for good."""
-        return [one for one in self.having(State.PLANNED) if not blocked(self._run, one)]
+        return [one for one in self.having(State.PLANNED) if one.id not in self._blocked]
 
     def _checks(self) -> Iterator[Reason]:
         outcomes = {check.outcome for check in self._run.checks}

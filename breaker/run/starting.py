@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
 from breaker.run.fold import Operation, Run
 from breaker.run.words import Effect, State
+
+# Nothing comes of these by themselves.
+_STANDING = frozenset({State.PLANNED, State.FAILED, State.UNKNOWN})
 
 
 class Why(StrEnum):
@@ -40,14 +44,26 @@ def hindrance(run: Run, operation: Operation | None, needs: Iterable[str] = ()) 
     return Hindrance(Why.NOT_AGAIN if operation.state is State.FAILED else Why.NOBODY_KNOWS)
 
 
-def blocked(run: Run, operation: Operation, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether one that hasn't begun waits for another that failed, is unknown, or is blocked itself."""
-    for need in operation.needs:
-        other = run.operation(need)
-        if other is None or need in seen or run.has(need):
-            continue
-        if other.state in (State.FAILED, State.UNKNOWN):
-            return True
-        if other.state is State.PLANNED and blocked(run, other, seen | {operation.id}):
-            return True
-    return False
+def blocked(run: Run) -> frozenset[str]:
+    """The ids of those that haven't begun and can't any more.
+
+    What they need failed, is unknown, or can't begin itself; those that wait for each other in a ring never will.
+    """
+    waits = _in_the_way(run)
+    waiting = defaultdict[str, list[str]](list)
+    for name, needs in waits.items():
+        for need in needs:
+            waiting[need].append(name)
+    free = [name for name, needs in waits.items() if not needs]
+    for name in free:
+        for other in waiting[name]:
+            waits[other].remove(name)
+            if not waits[other]:
+                free.append(other)
+    return frozenset(name for name, needs in waits.items() if needs)
+
+
+def _in_the_way(run: Run) -> dict[str, set[str]]:
+    """For each operation that hasn't begun, what it needs of which nothing comes as it stands."""
+    stand = {one.id for one in run.operations if one.state in _STANDING and not run.replaced(one)}
+    return {one.id: stand.intersection(one.needs) for one in run.operations if one.state is State.PLANNED}

@@ -128,6 +128,13 @@ def test_it_is_done_where_all_that_is_known_agrees(facts: list[Fact]) -> None:
             id="one that is needed can't begin",
         ),
         pytest.param(
+            [wrote("a", 1, P, needs=("b",)), wrote("b", 2, P, needs=("a",)), answer(3)],
+            C.FAILED,
+            [R.OPERATION_BLOCKED],
+            N.STOP,
+            id="two wait for each other",
+        ),
+        pytest.param(
             [wrote("mail", 1, needs=("refund",)), answer(2)],
             C.NOT_FINISHED,
             [R.ANNOUNCED, R.OPERATION_MISSING],
