@@ -22,7 +22,7 @@ from monitor.listening import serving
 from monitor.settings import Settings
 
 if TYPE_CHECKING:
-    from breaker.api.lane import Lane
+    from breaker.api.route.lane import Lane
 
 _log = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ async def small_door(
 def lane_of(desk: Desk, access: Access) -> "Lane | None":
     """The lane, where what it needs is installed."""
     try:
-        from breaker.api.lane import Lane  # it needs httptools, which not every platform has
+        from breaker.api.route.lane import Lane  # it needs httptools, which not every platform has
     except ImportError:
         _log.info("without httptools GET /route is answered by the app alone", extra=LANE_MISSING())
         return None

@@ -37,7 +37,7 @@ def test_without_what_the_lane_needs_the_app_answers_alone(missing: str, monkeyp
     desk = Desk.over(Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), [], {}))
     assert lane_of(desk, Access()) is not None
 
-    for module in ("breaker.api.connection", "breaker.api.lane", "breaker.api.question"):
+    for module in ("breaker.api.connection", "breaker.api.route.lane", "breaker.api.route.question"):
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, missing, None)
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from breaker.api.feed import Feed
-from breaker.api.prepared import Prepared
-from breaker.api.times import Times
-from breaker.api.waiting import Waiting
+from breaker.api.route.prepared import Prepared
+from breaker.api.route.times import Times
+from breaker.api.route.waiting import Waiting
 from breaker.switchboard import Switchboard
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from breaker.api.sentences import automatic, kept, out, quiet_s, unheard
 from breaker.api.spans import lasting, roughly
-from breaker.api.words import automatic, kept, out, quiet_s, unheard
 from breaker.circuit import State
 from breaker.route import Decision, Role
 from breaker.switchboard import Standing

@@ -12,7 +12,7 @@ from breaker.api.headline import Known
 from breaker.api.notices import Aside, Notice, Spent
 from breaker.api.page import View
 from breaker.api.recent import Recent
-from breaker.api.tasks import Tasks
+from breaker.api.runs.tasks import Tasks
 from breaker.switchboard import LOOK_S, Switchboard
 
 

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 
 from breaker import __version__
 from breaker.answer import Answer, Source
-from breaker.api.given import Given
-from breaker.api.times import Times
+from breaker.api.route.given import Given
+from breaker.api.route.times import Times
 from breaker.circuit import Move
 from breaker.switchboard import Judged, Switchboard
 from breaker.verdict import judge

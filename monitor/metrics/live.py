@@ -7,8 +7,8 @@ from itertools import accumulate
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from breaker.api.given import Given
-from breaker.api.times import BOUNDS_S, Times
+from breaker.api.route.given import Given
+from breaker.api.route.times import BOUNDS_S, Times
 from breaker.circuit import State
 from breaker.errors import UnknownNameError
 from breaker.switchboard import MAX_WAITING, Queue, Standing, Switchboard

@@ -6,7 +6,7 @@ from enum import StrEnum
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-from breaker.api.times import BOUNDS_S
+from breaker.api.route.times import BOUNDS_S
 
 # Those of answers to GET /route stand where they are counted.
 # From a warm cache to far beyond the slow limit of 40 s, which is a bound itself so that slow ones can be counted.

@@ -2,7 +2,7 @@
 
 import sys
 
-from breaker.api.times import BOUNDS_S
+from breaker.api.route.times import BOUNDS_S
 from monitor.metrics.names import ALL, ANSWER_S, CALL_S, DELAY_S, Metric
 
 _HEAD = """\

@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from breaker.api.access import Access
 from breaker.api.connection import Connection
 from breaker.api.desk import Desk
-from breaker.api.lane import Lane
-from breaker.api.question import Question
+from breaker.api.route.lane import Lane
+from breaker.api.route.question import Question
 
 HOST = b"Host: 127.0.0.1\r\n"
 LAST = b"GET /livez HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"

@@ -9,11 +9,11 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
-from breaker.api.asked import Asked
 from breaker.api.desk import Desk
-from breaker.api.lane import MOST_BYTES, MOST_QUESTIONS, Lane
-from breaker.api.question import Question
-from breaker.api.times import EVERY
+from breaker.api.route.asked import Asked
+from breaker.api.route.lane import MOST_BYTES, MOST_QUESTIONS, Lane
+from breaker.api.route.question import Question
+from breaker.api.route.times import EVERY
 from breaker.route import Route
 from breaker.switchboard import Switchboard
 from tests.api.lanes import ANSWER, END, HOST, LAST, Counting, both, said, served

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pytest
 from fastapi import FastAPI
 
-from breaker.api import Access, create_app, prepared
-from breaker.api import lane as lanes
+from breaker.api import Access, create_app
 from breaker.api.desk import Desk
-from breaker.api.lane import Lane
+from breaker.api.route import lane as lanes
+from breaker.api.route import prepared
+from breaker.api.route.lane import Lane
 from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from breaker.api.desk import Desk
-from breaker.api.prepared import Prepared
+from breaker.api.route.prepared import Prepared
 from breaker.route import Route
 from breaker.switchboard import Switchboard
 from breaker.target import Ability, Target

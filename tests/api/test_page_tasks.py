@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from breaker.api import tasks
+from breaker.api.runs import tasks
 from breaker.done import Completion, Reason
 from breaker.switchboard import Switchboard
 from breaker.switchboard.last_runs import Last, LastRun

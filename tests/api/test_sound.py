@@ -11,7 +11,7 @@ from breaker.answer import FACTS, Answer, Fact
 from breaker.api import bodies, reports
 from breaker.api.problems import ProblemError
 from breaker.api.reports import Reader
-from breaker.api.sound import MAX_BYTES, Sound
+from breaker.api.reports.sound import MAX_BYTES, Sound
 from tests.api.world import BACKUP, PRIMARY, failed, good
 
 NAMES, PHRASES, MOST = (PRIMARY.name, BACKUP.name), ("no-channel", "like-quota"), 5

@@ -8,9 +8,8 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from breaker.api import atom, badge, status, statuspage
-from breaker.api import status_shapes as shapes
 from breaker.api.page import View
+from breaker.api.status import atom, badge, shapes, shaping, statuspage
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.history import History
 from tests.api.scenes import NOW, circuit, held, scene
@@ -30,14 +29,14 @@ def moved(why: str = "2 in a row", cause: Cause = Cause.SLOW) -> Move:
 
 
 def of(target: str, view: View) -> Any:  # Any: JSON
-    return next(one for one in status.of_view(view)["targets"] if one["target"] == target)
+    return next(one for one in shaping.of_view(view)["targets"] if one["target"] == target)
 
 
 # /status.json
 
 
 def test_it_says_what_the_page_says() -> None:
-    said = status.of_view(scene(primary=OPEN, moves=[(PRIMARY.name, moved())]))
+    said = shaping.of_view(scene(primary=OPEN, moves=[(PRIMARY.name, moved())]))
 
     assert said["mood"] == "backup"
     assert said["headline"].startswith("coder is on its backup: zai/glm-5.3-flash is slow")

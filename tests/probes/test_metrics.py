@@ -11,8 +11,8 @@ import pytest
 from prometheus_client import Metric
 
 from breaker.answer import Answer, Ended, Source
-from breaker.api.given import Given
-from breaker.api.times import Times
+from breaker.api.route.given import Given
+from breaker.api.route.times import Times
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.errors import StoreGoneError
 from breaker.log import Log

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 import breaker
-from breaker.api import marks, words
+from breaker.api import marks, sentences
 from breaker.api.headline import Headline, headline
 from breaker.api.notices import Notice
 from breaker.api.page import asides, moves, parts, routes, spending, targets
@@ -56,7 +56,7 @@ def _facts(view: View) -> Iterator[str]:
     """How old what is shown is."""
     if view.known.age_s is not None:
         yield f"Read from the store {lasting(view.known.age_s)} ago."
-    quiet = [words.quiet_s(standing, view.now) for standing in view.standings]
+    quiet = [sentences.quiet_s(standing, view.now) for standing in view.standings]
     if quiet and min(quiet) != float("inf"):
         yield f"Newest answer {lasting(min(quiet))} ago."
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from breaker.api import marks, words
+from breaker.api import marks, sentences
 from breaker.api.page import parts
 from breaker.api.page.view import View
 from breaker.circuit import Move
@@ -19,5 +19,5 @@ def section(view: View) -> str:
 def _move(target: str, move: Move, now: float) -> str:
     return (
         f"<li>{parts.moment(move.at, now)}<p>{marks.of_state(move.after)} <strong>{escape(target)}</strong> "
-        f'{escape(words.move(move))}<span class="quiet">{escape(move.why)}</span></p></li>'
+        f'{escape(sentences.move(move))}<span class="quiet">{escape(move.why)}</span></p></li>'
     )

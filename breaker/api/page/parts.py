@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from html import escape
 
-from breaker.api import shaping, words
+from breaker.api import sentences, shaping
 from breaker.api.spans import lasting
 from breaker.circuit import State
 from breaker.switchboard import Standing
@@ -28,7 +28,7 @@ def ago(at: float, now: float) -> str:
 
 def unheard(standing: Standing, now: float) -> str:
     """The class that takes the colours from what is not known to be so."""
-    return " unheard" if words.unheard(standing, now) else ""
+    return " unheard" if sentences.unheard(standing, now) else ""
 
 
 def moment(at: float, now: float) -> str:

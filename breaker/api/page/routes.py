@@ -2,7 +2,7 @@
 
 from html import escape
 
-from breaker.api import marks, words
+from breaker.api import marks, sentences
 from breaker.api.headline import of_decision
 from breaker.api.page import parts
 from breaker.api.page.view import View
@@ -47,7 +47,7 @@ def _word(standing: Standing, now: float, *, chosen: bool) -> str:
     """Why it is in use or isn't; nothing is said twice."""
     said = [] if standing.state is State.CLOSED else [parts.state(standing.state)]
     if not standing.state.passes:
-        said = [words.circuit(standing)]
+        said = [sentences.circuit(standing)]
         if standing.until is not None:
             said.append(f"{roughly(standing.until - now)} left")
     if chosen:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from breaker.answer import Answer, Source
-from breaker.api import marks, shaping, words
+from breaker.api import marks, sentences, shaping
 from breaker.api.page import parts, plot, slots
 from breaker.api.page.view import View
 from breaker.api.spans import lasting
@@ -38,18 +38,18 @@ def _circuit(standing: Standing, now: float) -> str:
     if standing.until is not None:
         times.append(f"{lasting(standing.until - now)} left")
     held = standing.circuit.held if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) else None
-    by_hand = [f"{held.who}: {held.why}", words.underneath(standing, now)] if held else []
+    by_hand = [f"{held.who}: {held.why}", sentences.underneath(standing, now)] if held else []
     besides = "".join(f'<span class="quiet">{escape(said)}</span>' for said in [*by_hand, *_to_do(standing)])
     return (
         f'<p class="state {standing.state.value}">{marks.of_state(standing.state)} '
         f"<strong>{parts.state(standing.state)}</strong>"
-        f'<span class="quiet">{escape(", ".join([words.circuit(standing), *times]))}</span>{besides}</p>'
+        f'<span class="quiet">{escape(", ".join([sentences.circuit(standing), *times]))}</span>{besides}</p>'
     )
 
 
 def _to_do(standing: Standing) -> list[str]:
     """What somebody has to do, also where a hold lies over the circuit."""
-    said = words.act(standing)
+    said = sentences.act(standing)
     return [said] if said else []
 
 
@@ -85,7 +85,7 @@ def _first_byte(standing: Standing, now: float) -> tuple[str, str]:
     slow = entry.answer.first_byte_s > standing.policy.slow_s
     limit = f' <span class="beside">{"over" if slow else "of"} {standing.policy.slow_s:g} s</span>'
     said = f"<span{' class=bad' if slow else ''}>{lasting(entry.answer.first_byte_s)}</span>{limit}"
-    return said, parts.small(parts.ago(entry.at, now), words.usually(standing))
+    return said, parts.small(parts.ago(entry.at, now), sentences.usually(standing))
 
 
 def _last_answer(standing: Standing, now: float) -> tuple[str, str]:
@@ -96,7 +96,7 @@ def _last_answer(standing: Standing, now: float) -> tuple[str, str]:
     slow = ", too slow" if weight is Weight.SLOW else ""
     word = f"{entry.verdict.value.replace('_', ' ')}{_status(entry.answer)}{slow}"
     said = f"<span{' class=bad' if weight.bad else ''}>{escape(word)}</span>"
-    return said, parts.small(entry.answer.source.value, parts.ago(entry.at, now), words.ignored(entry))
+    return said, parts.small(entry.answer.source.value, parts.ago(entry.at, now), sentences.ignored(entry))
 
 
 def _status(answer: Answer) -> str:

@@ -10,12 +10,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breaker.answer import Answer
-from breaker.api import bodies, reports, shapes, shaping, steps
+from breaker.api import bodies, reports, shapes, shaping
 from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
-from breaker.api.reports import Reader
-from breaker.api.sound import Sound
-from breaker.api.steps import Place, apart
+from breaker.api.reports import Reader, steps
+from breaker.api.reports.sound import Sound
+from breaker.api.reports.steps import Place, apart
 from breaker.errors import BadFactError, StoreError
 from breaker.logged import STORE_TROUBLE
 from breaker.run import Step, reading

@@ -10,10 +10,13 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from breaker.api import bodies, reports, run_schema, run_shapes, run_shaping, shapes
+from breaker.api import bodies, reports, shapes
 from breaker.api.problems import ProblemError, bad_fields, of_store
 from breaker.api.replies import BASE_HEADERS, NO_STORE, as_json, encoded
-from breaker.api.run_schema import MAX_HAND_BACKS, MAX_STEPS
+from breaker.api.runs import schema as run_schema
+from breaker.api.runs import shapes as run_shapes
+from breaker.api.runs import shaping as run_shaping
+from breaker.api.runs.schema import MAX_HAND_BACKS, MAX_STEPS
 from breaker.done import DEFAULT_BOUNDS, Bounds, decide
 from breaker.errors import BadFactError, StoreError
 from breaker.run import Check, Stage, reading

@@ -6,10 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from breaker.api import atom, badge, problems, status, status_shapes, statuspage
+from breaker.api import problems
 from breaker.api.looking import Looking
 from breaker.api.recent import newest_moves
 from breaker.api.replies import BASE_HEADERS, NO_STORE, as_json
+from breaker.api.status import atom, badge, shapes, shaping, statuspage
 from breaker.switchboard import Switchboard
 
 # The newest moves that the feed tells.
@@ -29,18 +30,18 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
     """The paths of those who show it elsewhere."""
     paths = APIRouter(tags=["people"])
 
-    @paths.get("/status.json", name="status", response_model=status_shapes.StatusShape)
+    @paths.get("/status.json", name="status", response_model=shapes.StatusShape)
     async def status_() -> Response:
         """All that the page shows, with Statuspage's members beside our own."""
         view = await looking.view()
-        return await asyncio.to_thread(lambda: as_json(status.of_view(view)))  # with many targets it takes long
+        return await asyncio.to_thread(lambda: as_json(shaping.of_view(view)))  # with many targets it takes long
 
-    @paths.get("/api/v2/summary.json", name="statuspage_summary", response_model=status_shapes.SummaryShape)
+    @paths.get("/api/v2/summary.json", name="statuspage_summary", response_model=shapes.SummaryShape)
     async def summary() -> Response:
         """How each route and target stands, in Statuspage's shape."""
         return as_json(statuspage.summary(await looking.view()))
 
-    @paths.get("/api/v2/status.json", name="statuspage_status", response_model=status_shapes.IndicatedShape)
+    @paths.get("/api/v2/status.json", name="statuspage_status", response_model=shapes.IndicatedShape)
     async def indicated() -> Response:
         """How bad it is, in Statuspage's shape."""
         return as_json(statuspage.indicated(await looking.view()))

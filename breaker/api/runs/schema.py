@@ -3,7 +3,8 @@
 import re
 from enum import StrEnum
 
-from breaker.api import reports, steps
+from breaker.api import reports
+from breaker.api.reports import steps
 from breaker.done import DEFAULT_BOUNDS
 from breaker.run import Effect, Outcome, State, reading
 

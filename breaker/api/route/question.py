@@ -11,10 +11,10 @@ import httptools
 from starlette.datastructures import Headers
 
 from breaker.api.access import Access, check
-from breaker.api.asked import Asked, needs
-from breaker.api.prepared import Prepared
 from breaker.api.problems import ProblemError
-from breaker.api.waiting import MAX_WAIT_S
+from breaker.api.route.asked import Asked, needs
+from breaker.api.route.prepared import Prepared
+from breaker.api.route.waiting import MAX_WAIT_S
 from breaker.target import Ability
 
 # With one of these a question isn't plain; whatever else a header says, the app's answer would be the same.

@@ -9,9 +9,9 @@ from functools import cached_property
 from starlette.responses import Response
 
 from breaker.api import shaping
-from breaker.api.asked import Asked
-from breaker.api.given import Count, Given
 from breaker.api.replies import BASE_HEADERS, as_json
+from breaker.api.route.asked import Asked
+from breaker.api.route.given import Count, Given
 from breaker.errors import UnknownNameError
 from breaker.route import RAMP_S, VALID_FOR_S, Decision, turn_s, unable
 from breaker.switchboard import Switchboard

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from breaker.api import marks, words
+from breaker.api import marks, sentences
 from breaker.api.headline import Mood, headline
 from breaker.api.page import View
 from breaker.circuit import State
@@ -44,7 +44,7 @@ class Badge:
 def of_route(decision: Decision, view: View) -> Badge:
     """A route's badge."""
     label = decision.route.name
-    if view.known.stale or words.unheard(view.standing(decision.target), view.now):
+    if view.known.stale or sentences.unheard(view.standing(decision.target), view.now):
         return _unknown(label, view)
     return Badge(label, *_ROLES[decision.role])
 
@@ -52,9 +52,9 @@ def of_route(decision: Decision, view: View) -> Badge:
 def of_target(standing: Standing, view: View) -> Badge:
     """A target's badge."""
     label = standing.target.name
-    if view.known.stale or words.unheard(standing, view.now):
+    if view.known.stale or sentences.unheard(standing, view.now):
         return _unknown(label, view)
-    return Badge(label, words.circuit(standing), _STATES[standing.state], standing.state)
+    return Badge(label, sentences.circuit(standing), _STATES[standing.state], standing.state)
 
 
 def of_all(view: View) -> Badge:

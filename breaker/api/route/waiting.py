@@ -8,8 +8,8 @@ from typing import Protocol
 
 from starlette.types import Receive
 
-from breaker.api.asked import Asked
-from breaker.api.prepared import Prepared, Said
+from breaker.api.route.asked import Asked
+from breaker.api.route.prepared import Prepared, Said
 
 # Further ones are answered at once; each costs the memory of an open connection.
 MOST_WAITING = 20_000

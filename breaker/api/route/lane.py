@@ -9,12 +9,12 @@ import time
 from typing import Any, ClassVar, TypeVar
 
 from breaker.api.access import Access
-from breaker.api.asked import Asked
 from breaker.api.connection import Connection, Defaults, written
 from breaker.api.desk import Desk
-from breaker.api.prepared import MOST_KEPT, Said
-from breaker.api.question import Question, apart, likely, read, targets
-from breaker.api.times import EVERY
+from breaker.api.route.asked import Asked
+from breaker.api.route.prepared import MOST_KEPT, Said
+from breaker.api.route.question import Question, apart, likely, read, targets
+from breaker.api.route.times import EVERY
 
 # An agent asks with the same bytes each time; so many different questions are remembered, and none that is longer.
 MOST_QUESTIONS = 1_024

@@ -2,7 +2,7 @@
 
 import pytest
 
-from breaker.api import words
+from breaker.api import sentences
 from breaker.circuit import OPENS, Cause, Move, State, plain
 from tests.api.scenes import NOW, circuit
 
@@ -34,7 +34,7 @@ OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
     ],
 )
 def test_a_move_is_told_in_plain_words(before: State, after: State, cause: Cause, text: str) -> None:
-    assert words.move(Move(at=NOW, before=before, after=after, cause=cause, why="x", circuit=OPEN)) == text
+    assert sentences.move(Move(at=NOW, before=before, after=after, cause=cause, why="x", circuit=OPEN)) == text
 
 
 def test_every_cause_that_opens_has_words() -> None:

@@ -1,10 +1,10 @@
 """Puts what the page shows into its shapes."""
 
 from breaker.answer import Source
-from breaker.api import shaping, words
+from breaker.api import sentences, shaping
 from breaker.api.headline import headline, of_decision
 from breaker.api.page import View
-from breaker.api.status_shapes import (
+from breaker.api.status.shapes import (
     DayShape,
     HourShape,
     MovedShape,
@@ -15,7 +15,7 @@ from breaker.api.status_shapes import (
     StatusShape,
     TargetStatusShape,
 )
-from breaker.api.statuspage import summary
+from breaker.api.status.statuspage import summary
 from breaker.circuit import Cause, State
 from breaker.history import Keep, Slot, last_slots, recent, speed
 from breaker.log import Weight
@@ -56,7 +56,7 @@ def _route(decision: Decision, view: View) -> RouteStatusShape:
 
 
 def _step(standing: Standing, *, chosen: bool) -> RouteStepShape:
-    why = words.circuit(standing)
+    why = sentences.circuit(standing)
     return {"target": standing.target.name, "state": standing.state.value, "chosen": chosen, "why": why}
 
 
@@ -70,8 +70,8 @@ def _target(standing: Standing, view: View) -> TargetStatusShape:
         "cause": cause and cause.value,
         "since": _clock(shaping.since(standing)),
         "until": _clock(standing.until),
-        "why": words.circuit(standing),
-        "unheard": words.unheard(standing, view.now),
+        "why": sentences.circuit(standing),
+        "unheard": sentences.unheard(standing, view.now),
         "last_answer_at": None if last is None else shaping.clock(last.at),
         "last_verdict": None if last is None else last.verdict.value,
         "last_first_byte_s": None if first is None else _ms(first.answer.first_byte_s),
@@ -124,7 +124,7 @@ def _moves(view: View) -> list[MovedShape]:
             "at": shaping.clock(move.at),
             "state": move.after.value,
             "cause": move.cause.value,
-            "text": f"{target} {words.move(move)}",
+            "text": f"{target} {sentences.move(move)}",
             "why": move.why,
         }
         for target, move in view.moves

@@ -2,10 +2,10 @@
 
 import hashlib
 
-from breaker.api import shaping, words
+from breaker.api import sentences, shaping
 from breaker.api.headline import Mood, headline, of_decision
 from breaker.api.page import View
-from breaker.api.status_shapes import ComponentShape, IndicatedShape, SummaryShape
+from breaker.api.status.shapes import ComponentShape, IndicatedShape, SummaryShape
 from breaker.circuit import State
 from breaker.route import Decision, Role
 from breaker.switchboard import Standing
@@ -48,17 +48,17 @@ def summary(view: View) -> SummaryShape:
 
 def _of_route(decision: Decision, view: View) -> tuple[str, str]:
     """A route's status, and why."""
-    unknown = view.known.stale or words.unheard(view.standing(decision.target), view.now)
+    unknown = view.known.stale or sentences.unheard(view.standing(decision.target), view.now)
     status = "degraded_performance" if unknown and decision.role is Role.PRIMARY else _ROLES[decision.role]
     return status, of_decision(decision, view.standings, view.now)
 
 
 def _of_target(standing: Standing, view: View) -> tuple[str, str]:
     """A target's status, and why."""
-    unknown = view.known.stale or words.unheard(standing, view.now)
+    unknown = view.known.stale or sentences.unheard(standing, view.now)
     status = "degraded_performance" if unknown and standing.state.passes else _STATES[standing.state]
     nothing_new = "; nothing new is known of it" if unknown else ""
-    return status, words.circuit(standing) + nothing_new
+    return status, sentences.circuit(standing) + nothing_new
 
 
 def _component(place: int, name: str, status: str, description: str, at: str) -> ComponentShape:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from breaker.api import run_shapes as shapes
+from breaker.api.runs import shapes
 from breaker.api.shaping import clock
 from breaker.done import Decision
 from breaker.run import Check, Operation, Step, hindrance
