@@ -67,7 +67,7 @@ class Firstbyte(Client):
 
         `run` is its name, made up when left out: 1 to 128 letters, digits or any of `_ . : @ ~ -`. It may take `steps`
         answers, and is handed back to its model `hand_backs` times. `rules` say besides ours how an error looks like in
-        a tool's result. Raises BadFactError for a name that can be none.
+        a tool's result. Raises BadFactError for a name, or a number, that can be none.
         """
         from breaker.client.run.run import BlockingRun  # here, since few need it
         from breaker.done import Bounds

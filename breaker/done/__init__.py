@@ -1,6 +1,16 @@
 """Whether a task may be called done: a decision that rests on evidence, not on a model's last sentence."""
 
 from breaker.done.deciding import decide
-from breaker.done.words import DEFAULT_BOUNDS, Bounds, Completion, Decision, Next, Reason
+from breaker.done.words import DEFAULT_BOUNDS, MAX_HAND_BACKS, MAX_STEPS, Bounds, Completion, Decision, Next, Reason
 
-__all__ = ["DEFAULT_BOUNDS", "Bounds", "Completion", "Decision", "Next", "Reason", "decide"]
+__all__ = [
+    "DEFAULT_BOUNDS",
+    "MAX_HAND_BACKS",
+    "MAX_STEPS",
+    "Bounds",
+    "Completion",
+    "Decision",
+    "Next",
+    "Reason",
+    "decide",
+]

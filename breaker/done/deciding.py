@@ -8,7 +8,7 @@ from dataclasses import replace
 from breaker.answer import Ended, Finish
 from breaker.done import sentence
 from breaker.done.words import DEFAULT_BOUNDS, OVER, Bounds, Completion, Decision, Next, Reason
-from breaker.run import Operation, Outcome, Run, Says, State, Step, blocked
+from breaker.run import Effect, Operation, Outcome, Run, Says, State, Step, blocked
 from breaker.verdict import Blame, Verdict
 
 _STUCK = frozenset({Reason.SAME_CALLS, Reason.POSSIBLE_DEAD_LOOP, Reason.STEP_LIMIT, Reason.OVERFULL})
@@ -32,8 +32,8 @@ def decide(run: Run, bounds: Bounds = DEFAULT_BOUNDS) -> Decision:
         last=last,
         succeeded=seen.having(State.SUCCEEDED),
         failed=seen.having(State.FAILED),
-        unknown=seen.having(State.UNKNOWN),
-        open=seen.having(State.EXECUTING),
+        unknown=seen.perhaps(State.UNKNOWN),
+        open=seen.perhaps(State.EXECUTING),
         never_started=seen.having(State.PLANNED),
         missing=seen.missing,
         checks=run.checks,
@@ -64,6 +64,15 @@ class _Seen:
     def having(self, state: State) -> tuple[Operation, ...]:
         """The operations that count and are in a state."""
         return tuple(one for one in self._counted if one.state is state)
+
+    def perhaps(self, state: State) -> tuple[Operation, ...]:
+        """The same, and what is written besides: what may have happened concerns the user, needed or not."""
+        counted = {one.id for one in self._counted}
+        return tuple(
+            one
+            for one in self._run.operations
+            if one.state is state and (one.id in counted or one.effect is Effect.WRITE)
+        )
 
     def reasons(self) -> Iterator[Reason]:
         """All that speaks against completion, what decides first."""

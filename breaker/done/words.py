@@ -75,6 +75,8 @@ class Bounds:
 
 
 DEFAULT_BOUNDS = Bounds()
+# The most that one who asks may want of these.
+MAX_STEPS, MAX_HAND_BACKS = 1_000, 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +86,8 @@ class Decision:
     `reasons` are all that speak against it, the first one decides; AGREED alone where none does. `last` is the last
     answer, None where there is none; `claimed` whether an agent would take it for the task's end. `message` is a
     sentence for the user that says no more than what is known; `notice` one for the model, None where none is due.
-    `never_started` are operations that are needed, and `missing` ids that others need and nobody has told of.
+    `unknown` and `open` are operations that are needed, and others that write: they may have happened. `succeeded`,
+    `failed` and `never_started` are needed ones, and `missing` ids that others need and nobody has told of.
     """
 
     completion: Completion

@@ -22,7 +22,8 @@ MAX_SECONDS = 1e9
 # A name can't be a sentence: it is told to people and to models.
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,63}", re.ASCII)
 ID = re.compile(rf"[\x21-\x7e]{{1,{MAX_ID}}}")
-RUN = re.compile(rf"[A-Za-z0-9_.:@~-]{{1,{MAX_RUN}}}", re.ASCII)
+# Not of dots alone: in a path these are other places.
+RUN = re.compile(r"\.*[A-Za-z0-9_:@~-][A-Za-z0-9_.:@~-]*", re.ASCII)
 REFERENCE = re.compile(rf"[\x21-\x7e]{{1,{MAX_REFERENCE}}}")
 DIGEST = re.compile(r"[0-9a-f]{16,64}")
 
@@ -31,9 +32,9 @@ Reader = Callable[[str, object], object]
 
 def run_id(value: object) -> str:
     """A run's id. Raises BadFactError for what can be none."""
-    if isinstance(value, str) and RUN.fullmatch(value):
+    if isinstance(value, str) and len(value) <= MAX_RUN and RUN.fullmatch(value):
         return value
-    raise BadFactError(f"run must have 1 to {MAX_RUN} letters, digits or any of _ . : @ ~ -", "run")
+    raise BadFactError(f"run must have 1 to {MAX_RUN} letters, digits or any of _ . : @ ~ -, not dots alone", "run")
 
 
 def stage(said: object) -> Stage:

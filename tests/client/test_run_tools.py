@@ -11,6 +11,7 @@ import pytest
 
 from breaker.client import DecidedBy, Firstbyte, NotStartedError
 from breaker.client.run.run import BlockingRun
+from breaker.errors import BadFactError
 from breaker.run import State
 from tests.api.world import good
 from tests.client.serving import nobody
@@ -89,6 +90,71 @@ def test_an_empty_key_is_none(run: BlockingRun) -> None:
     assert len(named.keys) == 2
     assert all(named.keys)
     assert placed.keys == [""]
+
+
+def corrected(run: BlockingRun, *, awaited: bool) -> Any:
+    """A tool that writes, as a plain function or as one that is awaited."""
+
+    def plain(order: int) -> str:
+        if order < 0:
+            raise TypeError("not within")
+        return "refunded"
+
+    async def slowly(order: int) -> str:
+        return plain(order)
+
+    tool: Any = run.tool(slowly if awaited else plain, effect="write", name="refund")
+    return (lambda **given: asyncio.run(tool(**given))) if awaited else tool
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["plain", "awaited"])
+def test_a_call_with_wrong_arguments_never_began_and_a_right_one_makes_it_good(
+    run: BlockingRun, *, awaited: bool
+) -> None:
+    refund = corrected(run, awaited=awaited)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="oder"):
+            refund(oder=7)
+    mistaken = run.known().operations
+    before = run.decide()
+    refund(order=7)
+    run.report(**good("final"))
+
+    assert [(one.state, one.error, one.retryable) for one in mistaken] == [(State.FAILED, "wrong_arguments", True)]
+    assert "operation_failed" in before.reasons
+    assert run.decide().completion_allowed
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["plain", "awaited"])
+def test_what_was_raised_within_a_tool_may_have_come_halfway(run: BlockingRun, *, awaited: bool) -> None:
+    refund = corrected(run, awaited=awaited)
+    with pytest.raises(TypeError, match="within"):
+        refund(order=-1)
+    refund(order=7)
+    run.report(**good("final"))
+
+    assert next((one.state, one.error) for one in run.known().operations) == (State.FAILED, "TypeError")
+    assert run.decide().decision == "partially_completed"
+
+
+def test_tools_whose_names_begin_alike_are_others(run: BlockingRun) -> None:
+    begin = "mcp__a_server_that_has_a_rather_long_name__"
+
+    def failing(issue: int) -> str:
+        raise ValueError(issue)
+
+    opened = run.tool(failing, effect="write", name=f"{begin}open")
+    closed = run.tool(lambda issue: f"{issue} closed", effect="write", name=f"{begin}close")
+    with pytest.raises(ValueError, match="7"):
+        opened(7)
+
+    assert closed(7) == "7 closed"
+
+
+@pytest.mark.parametrize("wrong", [{"steps": 0}, {"steps": 1_001}, {"hand_backs": -1}, {"steps": "9"}, {"run": ".."}])
+def test_what_the_service_would_not_take_is_refused_at_once(wrong: dict[str, Any]) -> None:
+    with Firstbyte(nobody()) as firstbyte, pytest.raises(BadFactError, match=next(iter(wrong))):
+        firstbyte.run(**wrong)
 
 
 def test_of_two_threads_that_begin_the_same_one_does(run: BlockingRun) -> None:
@@ -262,7 +328,7 @@ def test_what_the_client_knows_too_much_of_is_not_done_whatever_the_service_says
         run.report(**final)
         for number in range(999):
             run.check(f"c{number}", passed=True)
-        full = run.done()
+        full = next(done for _ in range(30) if (done := run.done()).source is DecidedBy.SERVICE)
         run.operation("refund", "failed", effect="write")
         over = run.done()
 

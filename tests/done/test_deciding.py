@@ -337,3 +337,14 @@ def test_the_message_lists_what_failed_and_which_checks() -> None:
     assert "Failed: `a` (http_400)." in message
     assert "Not ended: `b`." in message
     assert "Checks that failed: `tests`." in message
+
+
+def test_what_may_have_happened_is_named_to_the_user_though_it_is_not_needed() -> None:
+    mail, post = (wrote(name, 1, state, required=False) for name, state in (("mail", U), ("post", X)))
+    decision = decided([mail, post, read("look", 1, U), wrote("update", 2), answer(3)])
+
+    assert (decision.completion, decision.reasons) == (C.COMPLETED, (R.AGREED,))
+    assert decision.message == (
+        "The task is done. Done: `update`. Nobody knows whether it happened (look before it is done again): `mail`."
+        " Not ended: `post`."
+    )

@@ -96,12 +96,12 @@ def test_a_stage_that_is_no_object_is_refused() -> None:
         reading.stage([])
 
 
-@pytest.mark.parametrize("name", ["goal-17", "a" * 128, "team:7@x~1.2_3"])
+@pytest.mark.parametrize("name", ["goal-17", "a" * 128, "team:7@x~1.2_3", "..a", "1."])
 def test_a_run_has_an_id_that_can_stand_in_a_path(name: str) -> None:
     assert reading.run_id(name) == name
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "a b", "a" * 129, "ä", None, 7, "a\n"])
+@pytest.mark.parametrize("name", ["", "a/b", "a b", "a" * 129, "ä", None, 7, "a\n", ".", "..", "." * 128])
 def test_what_can_be_no_id_of_a_run_is_refused(name: object) -> None:
     with pytest.raises(BadFactError):
         reading.run_id(name)

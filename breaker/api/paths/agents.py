@@ -24,7 +24,8 @@ from breaker.switchboard import Switchboard
 _log = logging.getLogger(__name__)
 
 PATH = "/reports"
-_SCHEMA = reports.schema({"run": {"type": "string", "pattern": f"^{reading.RUN.pattern}$"}, **steps.schema()})
+_RUN = {"type": "string", "pattern": f"^{reading.RUN.pattern}$", "maxLength": reading.MAX_RUN}
+_SCHEMA = reports.schema({"run": _RUN, **steps.schema()})
 _REPORTS_BODY = {
     "requestBody": {
         "required": True,

@@ -16,8 +16,7 @@ from breaker.api.replies import BASE_HEADERS, NO_STORE, as_json, encoded
 from breaker.api.runs import schema as run_schema
 from breaker.api.runs import shapes as run_shapes
 from breaker.api.runs import shaping as run_shaping
-from breaker.api.runs.schema import MAX_HAND_BACKS, MAX_STEPS
-from breaker.done import DEFAULT_BOUNDS, Bounds, decide
+from breaker.done import DEFAULT_BOUNDS, MAX_HAND_BACKS, MAX_STEPS, Bounds, decide
 from breaker.errors import BadFactError, StoreError
 from breaker.run import Check, Stage, reading
 from breaker.switchboard import Switchboard

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from breaker.api import reports
 from breaker.api.reports import steps
-from breaker.done import DEFAULT_BOUNDS
+from breaker.done import DEFAULT_BOUNDS, MAX_HAND_BACKS, MAX_STEPS
 from breaker.run import Effect, Outcome, State, reading
 
 
@@ -73,7 +73,6 @@ def _parameter(place: str, name: str, shape: dict[str, object]) -> dict[str, obj
     return {"in": place, "name": name, "required": place == "path", "schema": shape}
 
 
-MAX_STEPS, MAX_HAND_BACKS = 1_000, 20
 DONE = {
     "parameters": [
         _parameter("path", "run", {**_text(reading.RUN), "maxLength": reading.MAX_RUN}),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # The name of the parameter by which a tool takes a key that makes a second attempt the same as the first.
 KEY = "idempotency_key"
+# The error of a call whose arguments aren't such as its tool takes: nothing happened, and another makes it good.
+MISFIT = "wrong_arguments"
 # An operation that may be tried again is, once.
 _MOST_ATTEMPTS = 2
 
@@ -34,17 +36,18 @@ class Call:
         found: Operation | None,
         arguments: str,
         needs: tuple[str, ...],
-        about: str | None,
+        replaces: tuple[str, ...],
         key: Key | None,
     ) -> None:
         self.id = name
         self.more: dict[str, str] = {}  # what is given to the tool besides
+        self.fits = True  # whether its arguments are such as the tool takes
         self._tool = tool
         self._attempt = found.attempts + 1 if found else 1
         self._made = 0
         self._arguments = arguments
         self._needs = needs
-        self._replaces = tool.run.failed_about(about, name)
+        self._replaces = replaces
         self.key = self._give_key(key)
         self._began = time.monotonic()
 
@@ -61,6 +64,8 @@ class Call:
 
     def raised(self, error: BaseException) -> bool:
         """It raised this; whether it is to be tried once more."""
+        if not self.fits and _never_began(error):
+            return self._ended(Flaw(MISFIT, retryable=True), again=False)
         return self._ended(flaw_of(error), again=isinstance(error, Exception))
 
     def tell(self, state: State, **more: Any) -> None:  # Any: a stage's own facts
@@ -115,3 +120,8 @@ class Call:
             self.more[KEY] = made = digests.digest(self._tool.run.id, self.id)
             return made
         return key.own if reading.ID.fullmatch(key.own) else digests.digest(self._tool.run.id, key.own)
+
+
+def _never_began(error: BaseException) -> bool:
+    """Whether it was raised where the tool was called, and not within."""
+    return isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None

@@ -16,7 +16,8 @@ from breaker.client.run.box import CHECKS, OPERATIONS, STEPS, Box, Entry
 from breaker.client.run.current import current
 from breaker.client.run.tool import Tool
 from breaker.client.run.wrapping import wrapped
-from breaker.done import Bounds, decide
+from breaker.done import MAX_HAND_BACKS, MAX_STEPS, Bounds, decide
+from breaker.errors import BadFactError
 from breaker.run import Effect, Operation, Outcome, Says, Stage, State, claims, digests, reading, step
 from breaker.run import Run as Folded
 from breaker.run.results import RULES, Rule
@@ -44,6 +45,8 @@ class Run:
         self.id = os.urandom(16).hex() if run is None else reading.run_id(run)
         self.box = Box(self.id)
         self.beginning = threading.Lock()  # held for no longer than it takes to note that a call begins
+        _check("steps", bounds.steps, 1, MAX_STEPS)
+        _check("hand_backs", bounds.hand_backs, 0, MAX_HAND_BACKS)
         self._client = client
         self._bounds = bounds
         self._rules = (*RULES, *rules)
@@ -298,6 +301,11 @@ class AwaitedRun(Run):
 
         await _awaited(ask, DONE_S)
         return self._done(found[0] if found else None)
+
+
+def _check(name: str, value: object, least: int, most: int) -> None:
+    if type(value) is not int or not least <= value <= most:
+        raise BadFactError(f"{name} must be a whole number from {least} to {most}", name)
 
 
 async def _awaited(wait: Callable[[Callable[[], None]], None], within_s: float) -> None:

@@ -27,7 +27,7 @@ class Done:
     `reason` the one that decides. `next` says what to do: finish, go_on (with `notice`, if there is one, handed to the
     model), ask_again or stop. `message` is for the user, and claims no more than is known. `verdict` is the last
     answer's, None without one. `succeeded`, `failed`, `unknown` and `never_started` are the tools of the operations on
-    which the task depends. `source` is who decided.
+    which the task depends; `unknown` holds all that write, since they may have happened. `source` is who decided.
     """
 
     completion_allowed: bool

@@ -6,13 +6,16 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from breaker.client.run.call import KEY, Call, Key
+from breaker.client.run.call import KEY, MISFIT, Call, Key
 from breaker.errors import NotStartedError
 from breaker.run import Effect, Operation, Run, State, Why, digests, hindrance, reading
 from breaker.run.results import Rule
 
 if TYPE_CHECKING:
     from breaker.client.run.run import Run as Followed
+
+# An operation's id begins with its tool's name, where that isn't longer.
+_MOST_SHORT = 40
 
 
 class Tool:
@@ -36,6 +39,8 @@ class Tool:
         self.name = name or str(getattr(function, "__name__", ""))
         if not reading.NAME.fullmatch(self.name):
             raise ValueError("a tool's name has 1 to 64 letters, digits or any of _ . : / -; give one as `name`")
+        # Names that are alike at their begin are others.
+        self._short = self.name if len(self.name) <= _MOST_SHORT else digests.digest(run.id, self.name)
         self.run = run
         self.effect = effect
         self.needs = tuple(needs)
@@ -51,13 +56,22 @@ class Tool:
         with self.run.beginning:  # else two threads could begin the same
             return self._begin(args, given)
 
+    def fits(self, args: Sequence[object], given: Mapping[str, object]) -> bool:
+        """Whether it can be called with these."""
+        try:
+            self._signature.bind(*args, **given)
+        except TypeError:
+            return False
+        return True
+
     def _begin(self, args: Sequence[object], given: Mapping[str, object]) -> Call:
         run, bound = self.run.known(), self._bound(args, given)
         arguments = self._arguments(bound, args, given)
         found, name = self._find(run, arguments)
         last = {need: self.run.last_of(need) for need in self.needs}
         needs = tuple(dict.fromkeys(one.id for one in last.values() if one is not None))
-        call = Call(self, name, found, arguments, needs, self._about_of(bound), self._key(bound, given))
+        replaces = self._replaces(run, name, self._about_of(bound))
+        call = Call(self, name, found, arguments, needs, replaces, self._key(bound, given))
         if found is not None:
             same = found.idempotency_key if found.idempotency_key == call.key else None
             found = found._replace(needs=needs, idempotency_key=same)
@@ -96,10 +110,16 @@ class Tool:
         number = 0
         while True:
             number += 1
-            name = f"{self.name[:40]}-{arguments[:12]}-{number}"
+            name = f"{self._short}-{arguments[:12]}-{number}"
             found = run.operation(name)
             if found is None or found.state is not State.SUCCEEDED:
                 return found, name
+
+    def _replaces(self, run: Run, name: str, about: str | None) -> tuple[str, ...]:
+        """What a call makes good: failures about the same thing, and calls with arguments that were none of its."""
+        misfits = (one.id for one in run.operations if one.tool == self.name and one.error == MISFIT)
+        found = (*self.run.failed_about(about, name), *(one for one in misfits if one != name))
+        return tuple(dict.fromkeys(found))[-reading.MAX_NAMED :]
 
     def _bound(self, args: Sequence[object], given: Mapping[str, object]) -> inspect.BoundArguments | None:
         """The arguments by their parameters' names; None where they don't fit, which the tool itself says better."""

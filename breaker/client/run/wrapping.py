@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from breaker.run import Effect
@@ -29,7 +29,7 @@ def _called(tool: Tool, function: Callable[..., _R]) -> Callable[..., _R]:
     def called(*args: Any, **given: Any) -> _R:
         tool.run.wait_known(tool.effect)
         call = tool.begin(args, given)
-        make = functools.partial(function, *args, **{**given, **call.more})
+        make = _made(tool, call, function, args, given)
         while True:
             try:
                 result = make()
@@ -50,16 +50,24 @@ def _awaited(tool: Tool, function: Callable[..., Awaitable[_R]]) -> Callable[...
     async def awaited(*args: Any, **given: Any) -> _R:
         await tool.run.until_known(tool.effect)
         call = tool.begin(args, given)
-        make = functools.partial(function, *args, **{**given, **call.more})
-        return cast("_R", await _followed(call, make(), make))
+        return cast("_R", await _followed(call, _made(tool, call, function, args, given)))
 
     return awaited
+
+
+def _made(
+    tool: Tool, call: Call, function: Callable[..., _R], args: Sequence[object], given: Mapping[str, object]
+) -> Callable[[], _R]:
+    """What makes the call, as often as it is asked to."""
+    whole = {**given, **call.more}
+    call.fits = tool.fits(args, whole)
+    return functools.partial(function, *args, **whole)
 
 
 def _later(call: Call, effect: Effect, result: object, make: Callable[[], Any]) -> object:
     """What is given back in place of something that has only begun; None for what is over."""
     if inspect.iscoroutine(result):
-        return _followed(call, result, make)
+        return _followed(call, make, result)
     if inspect.isgenerator(result):
         return _yielding(call, effect, result)
     if inspect.isasyncgen(result):
@@ -71,17 +79,19 @@ def _later(call: Call, effect: Effect, result: object, make: Callable[[], Any]) 
     return None
 
 
-async def _followed(call: Call, result: Awaitable[object], make: Callable[[], Awaitable[object]]) -> object:
+async def _followed(
+    call: Call, make: Callable[[], Awaitable[object]], begun: Awaitable[object] | None = None
+) -> object:
     while True:
         try:
-            given = await result
+            given = await (make() if begun is None else begun)
         except BaseException as error:
             if not call.raised(error):
                 raise
         else:
             if not call.returned(given):
                 return given
-        result = make()
+        begun = None
 
 
 def _yielding(call: Call, effect: Effect, result: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
