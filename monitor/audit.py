@@ -1,8 +1,10 @@
 """Writes one line of JSON a decision about a task and a stage of an operation: no name, no id, no word of anybody's."""
 
 import contextlib
+import errno
 import json
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -75,8 +77,11 @@ def auditing(plan: AuditPlan) -> Iterator[tuple[Audit, ...]]:
     elif plan.to == STDOUT:
         yield (Audit(_through(sys.stdout), plan.share),)
     else:
-        with _opened(plan.to) as file:
+        file = _opened(plan.to)
+        try:
             yield (Audit(_through(file), plan.share),)
+        finally:
+            _close(file)
 
 
 def _opened(path: str) -> IO[str]:
@@ -88,8 +93,17 @@ def _opened(path: str) -> IO[str]:
         ) from None
 
 
-def _through(file: IO[str]) -> Callable[[str], object]:
+def _close(file: IO[str]) -> None:
+    try:
+        file.close()
+    except OSError as error:
+        _log.warning("the last lines of the audit are lost (%s)", error.strerror, extra=AUDIT_LOST())
+
+
+def _through(file: IO[str] | None) -> Callable[[str], object]:
     def write(line: str) -> None:
+        if file is None:  # a service without standard streams
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         file.write(line)
         file.flush()
 

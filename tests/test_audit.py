@@ -136,6 +136,30 @@ def test_it_goes_to_a_file_that_grows(tmp_path: Path) -> None:
     assert [json.loads(line)["kind"] for line in lines] == ["decision", "operation"] * 2
 
 
+def test_a_full_disk_costs_lines_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    with auditing(AuditPlan(to="/dev/full", share=1.0)) as (audit,):
+        for _ in range(3):
+            audit.concluded(DONE)
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "lines of the audit are lost (said once): its file takes none",
+        "the last lines of the audit are lost (No space left on device)",
+    ]
+
+
+def test_without_a_standard_output_its_lines_are_lost(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    with auditing(AuditPlan(to="stdout", share=1.0)) as (audit,):
+        audit.concluded(DONE)
+        audit.concluded(DONE)
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "lines of the audit are lost (said once): its file takes none"
+    ]
+
+
 def test_it_goes_to_the_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
     with auditing(AuditPlan(to="stdout")) as (audit,):
         audit.concluded(FAILED)

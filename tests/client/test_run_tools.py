@@ -16,6 +16,8 @@ from breaker.run import State
 from tests.api.world import good
 from tests.client.serving import nobody
 
+FINAL: dict[str, Any] = good("final")
+
 
 @pytest.fixture
 def run() -> Iterator[BlockingRun]:
@@ -118,7 +120,7 @@ def test_a_call_with_wrong_arguments_never_began_and_a_right_one_makes_it_good(
     mistaken = run.known().operations
     before = run.decide()
     refund(order=7)
-    run.report(**good("final"))
+    run.report(**FINAL)
 
     assert [(one.state, one.error, one.retryable) for one in mistaken] == [(State.FAILED, "wrong_arguments", True)]
     assert "operation_failed" in before.reasons
@@ -131,7 +133,7 @@ def test_what_was_raised_within_a_tool_may_have_come_halfway(run: BlockingRun, *
     with pytest.raises(TypeError, match="within"):
         refund(order=-1)
     refund(order=7)
-    run.report(**good("final"))
+    run.report(**FINAL)
 
     assert next((one.state, one.error) for one in run.known().operations) == (State.FAILED, "TypeError")
     assert run.decide().decision == "partially_completed"
@@ -144,7 +146,11 @@ def test_tools_whose_names_begin_alike_are_others(run: BlockingRun) -> None:
         raise ValueError(issue)
 
     opened = run.tool(failing, effect="write", name=f"{begin}open")
-    closed = run.tool(lambda issue: f"{issue} closed", effect="write", name=f"{begin}close")
+
+    def closing(issue: int) -> str:
+        return f"{issue} closed"
+
+    closed = run.tool(closing, effect="write", name=f"{begin}close")
     with pytest.raises(ValueError, match="7"):
         opened(7)
 
