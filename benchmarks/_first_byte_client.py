@@ -17,10 +17,9 @@ from breaker.policy import Policy
 from breaker.target import Provider, Target
 from breaker.wire import READERS
 from breaker.wire.reading import Reading
-from monitor import prompts
-from monitor.connections import Connections
 from monitor.lag import LoopLag
-from monitor.probe import probe
+from monitor.probe import probe, prompts
+from monitor.probe.connections import Connections
 from monitor.schedule.crowd import Crowd
 from monitor.settings import ProbeShape, TargetPlan
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from benchmarks._first_byte_provider import FIRST_BYTE_S
 from benchmarks._machine import machine
 from breaker.wire import READERS
-from monitor import prompts
+from monitor.probe import prompts
 from monitor.settings import ProbeShape
 
 EVENTS, GAP_MS = 256, 20

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import Enum
 
 from breaker.answer import Answer, Ended
-from monitor.prompts import BYTES_PER_TOKEN
+from monitor.probe.prompts import BYTES_PER_TOKEN
 from monitor.settings import Budget, Price, TargetPlan
 
 DAY_S = 86_400

@@ -18,10 +18,10 @@ from breaker.store.redis import LIMIT_S, RedisStore
 from breaker.switchboard import REFRESH_S, Judged, Listeners, Switchboard
 from monitor import logs
 from monitor.audit import auditing
-from monitor.connectivity import Connectivity
 from monitor.doorway import Doorway, small_door
 from monitor.metrics import Metrics
 from monitor.metrics.calls import Timed
+from monitor.network.connectivity import Connectivity
 from monitor.notify import Notifier
 from monitor.reloading import Reloading, Renew
 from monitor.schedule import Prober

@@ -12,10 +12,10 @@ from monitor.backtest.faults import PictureError, PrometheusError, TraceError
 from monitor.backtest.plot import Panel, draw
 from monitor.backtest.plot import check as check_picture
 from monitor.backtest.prometheus import Prometheus
+from monitor.backtest.result import Result, as_comparison, as_json, as_table, moves_as_text
 from monitor.backtest.score import score
 from monitor.backtest.step import Step
 from monitor.backtest.tape import run
-from monitor.backtest.words import Result, as_comparison, as_json, as_table, moves_as_text
 from monitor.cli.defaults import SINCE
 from monitor.cli.exits import GOOD, UnreachableError, UsageError
 from monitor.cli.progress import Line

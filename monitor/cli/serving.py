@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from breaker import __version__
 from breaker.logged import STARTED
 from monitor import logs
-from monitor.cli.demonstration import demonstrate
+from monitor.cli.demonstrating import demonstrate
 from monitor.cli.exits import GOOD, UsageError
 from monitor.cli.local import DEFAULT_FILE, found, loaded, until_signal, without_file
 from monitor.cli.saying import say

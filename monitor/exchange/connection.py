@@ -5,7 +5,7 @@ import time
 from collections import deque
 from typing import NamedTuple, cast
 
-from monitor.phases import Moments
+from monitor.exchange.phases import Moments
 
 # With more than this unread the other side has to wait; what one read of the socket brings comes on top.
 MOST_UNREAD = 256 * 1024

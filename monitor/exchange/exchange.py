@@ -4,8 +4,8 @@ import time
 from typing import NamedTuple
 
 from monitor.exchange.connection import Connection
+from monitor.exchange.phases import Moments
 from monitor.exchange.response import Response
-from monitor.phases import Moments
 
 
 class Pieces(NamedTuple):

@@ -10,9 +10,9 @@ from monitor.exchange import request
 from monitor.exchange.connection import Connection
 from monitor.exchange.dial import dial
 from monitor.exchange.errors import BrokenHttpError, ProxyError
+from monitor.exchange.phases import Moments
 from monitor.exchange.response import Response
 from monitor.exchange.where import Origin, Proxy
-from monitor.phases import Moments
 
 # The one who asks has limits of its own on all that takes long.
 _NEVER_S = 86_400.0

@@ -20,6 +20,7 @@ from breaker.circuit import Move
 from breaker.switchboard import Judged, Switchboard
 from breaker.verdict import judge
 from monitor.budget import Cost
+from monitor.exchange.phases import Phase
 from monitor.lag import LoopLag
 from monitor.metrics import names
 from monitor.metrics.live import Live
@@ -27,7 +28,6 @@ from monitor.metrics.runs import RunMetrics
 from monitor.metrics.scrape import Scrape
 from monitor.metrics.target import Collectors, TargetMetrics
 from monitor.notify.counts import Sent
-from monitor.phases import Phase
 from monitor.reloading import Reloading
 from monitor.settings import Budget, Settings
 

@@ -9,8 +9,8 @@ from breaker.answer import Answer
 from breaker.circuit import Cause
 from breaker.verdict import Blame, Judgement, Verdict
 from monitor.budget import Cost
+from monitor.exchange.phases import Phase
 from monitor.metrics import names
-from monitor.phases import Phase
 from monitor.settings import TargetPlan
 
 _GOOD = (Verdict.OK, Verdict.TOOL_CALL)

@@ -12,10 +12,10 @@ from breaker.answer import Answer
 from breaker.logged import PROBE_ENDED
 from breaker.switchboard import Switchboard
 from breaker.verdict import judge
-from monitor.connections import Connections
 from monitor.lag import LoopLag
 from monitor.metrics import Metrics
 from monitor.probe import probe
+from monitor.probe.connections import Connections
 from monitor.schedule.crowd import Crowd
 from monitor.schedule.till import Till
 from monitor.settings import TargetPlan

@@ -6,8 +6,8 @@ from breaker.circuit import Cause
 from breaker.policy import Policy
 from breaker.verdict import Verdict
 from monitor.backtest import Step, run
+from monitor.backtest.result import length, moment
 from monitor.backtest.score import Score, score
-from monitor.backtest.words import length, moment
 from tests.backtest.test_tape import PLAIN, every_minute, failed, good
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor import demo
+from monitor.demonstration import settings, simulator
 from tests.processes import ROOT, environment
 from tests.service import running
 
@@ -48,10 +48,10 @@ async def demonstration(data: Path) -> AsyncIterator[dict[str, str]]:
     Its probes come seldom, so that it is the example's own steps that meet the failure first.
     """
     environ = environment(data)
-    async with demo.simulator() as providers:
-        settings = demo.settings(providers, environ)
-        plans = [replace(plan, policy=replace(plan.policy, interval_s=60.0)) for plan in settings.targets]
-        async with running(replace(settings, targets=tuple(plans))) as service:
+    async with simulator() as providers:
+        told = settings(providers, environ)
+        plans = [replace(plan, policy=replace(plan.policy, interval_s=60.0)) for plan in told.targets]
+        async with running(replace(told, targets=tuple(plans))) as service:
             kept = {name: value for name, value in environ.items() if not name.upper().endswith("_PROXY")}
             yield {**kept, "FIRSTBYTE_URL": service.url}
 

@@ -12,10 +12,10 @@ import sys
 
 from breaker.store.redis import RedisStore
 from breaker.target import Provider, Target
-from monitor.connectivity import Connectivity
+from monitor.network.connectivity import Connectivity
+from monitor.network.ways import Proxies
 from monitor.settings import ProbeShape, TargetPlan
 from monitor.simulator import Simulator
-from monitor.ways import Proxies
 from tests.probes.world import HEALTHY, POLICY, settings, world
 
 NAMES = ("a/m", "b/m", "c/m")

@@ -8,10 +8,10 @@ from breaker.answer import Answer
 from breaker.policy import Policy
 from breaker.target import Provider, Target
 from breaker.verdict import Judgement, judge
-from monitor.connections import Connections
+from monitor.exchange.phases import Phase
 from monitor.lag import LoopLag
-from monitor.phases import Phase
 from monitor.probe import probe
+from monitor.probe.connections import Connections
 from monitor.settings import ProbeShape, TargetPlan
 
 # Slow and silent come soon, but not so soon that a busy machine makes a healthy target slow.

@@ -13,9 +13,9 @@ import pytest
 
 from breaker.policy import Policy
 from breaker.target import Provider, Target
-from monitor.connectivity import LIMIT_S, PAUSE_S, Connectivity
+from monitor.network.connectivity import LIMIT_S, PAUSE_S, Connectivity
+from monitor.network.ways import Proxies
 from monitor.settings import Address, TargetPlan
-from monitor.ways import Proxies
 from tests.probes.world import settings
 
 
@@ -95,7 +95,7 @@ async def until(met: Callable[[], object]) -> None:
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.name == "monitor.connectivity"]
+    return [record.getMessage() for record in caplog.records if record.name == "monitor.network.connectivity"]
 
 
 # Who is to blame

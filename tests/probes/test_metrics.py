@@ -26,12 +26,12 @@ from breaker.target import Provider, Target
 from breaker.verdict import Verdict, judge
 from monitor.aside import TURN_S
 from monitor.budget import Cost
+from monitor.exchange.phases import Phase
 from monitor.lag import LoopLag
 from monitor.metrics import Metrics, Skip
 from monitor.metrics.calls import Timed
 from monitor.metrics.names import ALL
 from monitor.metrics.table import table
-from monitor.phases import Phase
 from monitor.reloading import Reloading
 from monitor.settings import Budget, Settings, TargetPlan
 from tests.probes.world import report, settings

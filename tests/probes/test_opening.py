@@ -13,13 +13,13 @@ import pytest
 import uvloop
 
 from breaker.policy import Policy
-from monitor import connections
 from monitor.exchange import dial as dialling
 from monitor.exchange.dial import Place, dial
 from monitor.exchange.errors import BrokenHttpError, ExchangeError, ProxyError
 from monitor.exchange.opening import open_connection
+from monitor.exchange.phases import Moments, Phase
 from monitor.exchange.where import Origin, Proxy, origin_of, proxy_of
-from monitor.phases import Moments, Phase
+from monitor.probe import connections
 from tests.probes.probing import plan_at, probed
 from tests.probes.raw_server import Exchange, raw_server
 

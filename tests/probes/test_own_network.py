@@ -10,10 +10,10 @@ from breaker.answer import Answer, Ended
 from breaker.circuit import Cause, State
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
-from monitor.connectivity import Connectivity
+from monitor.network.connectivity import Connectivity
+from monitor.network.ways import Proxies, address_of
 from monitor.settings import Address, Settings
 from monitor.simulator import Simulator
-from monitor.ways import Proxies, address_of
 from tests.probes.world import HEALTHY, POLICY, World, plan, settings, world
 
 NAMES = ("a/m", "b/m", "c/m")

@@ -14,9 +14,9 @@ from breaker.policy import Policy
 from breaker.target import Ability
 from breaker.verdict import Verdict
 from breaker.wire.signs import Phrase
-from monitor.connections import Connections
+from monitor.exchange.phases import Phase
 from monitor.lag import LoopLag
-from monitor.phases import Phase
+from monitor.probe.connections import Connections
 from monitor.settings import ProbeShape
 from monitor.simulator import End, Simulator
 from tests.probes.probing import QUICK, plan_at, probed

@@ -6,9 +6,9 @@ import zlib
 import pytest
 
 from breaker.wire import READERS
-from monitor import filler, prompts
+from monitor.probe import filler, prompts
+from monitor.probe.tools import TOOLS
 from monitor.settings import ProbeShape
-from monitor.tools import TOOLS
 
 MARK = re.compile(r"FB-[0-9A-F]{8}")
 

@@ -1,7 +1,7 @@
 import asyncio
 from collections import Counter
 
-from monitor.turns import Turns
+from monitor.probe.turns import Turns
 
 
 async def entered(turns: Turns, count: int) -> Counter[int]:

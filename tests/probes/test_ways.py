@@ -4,8 +4,8 @@ import pytest
 
 from breaker.policy import Policy
 from breaker.target import Provider, Target
+from monitor.network.ways import Proxies, Scope, address_of, scope, ways_out
 from monitor.settings import Address, TargetPlan
-from monitor.ways import Proxies, Scope, address_of, scope, ways_out
 
 ONE, TWO = "https://one.example/v1", "https://two.example:8443/v1"
 NEAR, HERE, THERE = "http://10.0.0.7:8000/v1", "http://127.0.0.1:11434/v1", "http://localhost:4000/v1"

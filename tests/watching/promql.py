@@ -7,9 +7,9 @@ from typing import NamedTuple
 from breaker.circuit import Cause, State
 from breaker.route import Role
 from breaker.verdict import Verdict
+from monitor.exchange.phases import Phase
 from monitor.logs.flood import LEVELS
 from monitor.metrics import Skip, names
-from monitor.phases import Phase
 from monitor.settings import Form
 
 _SELECTOR = re.compile(

@@ -17,15 +17,15 @@ from breaker.target import Ability
 from breaker.wire import READERS
 from breaker.wire.inflate import ACCEPTED, BrokenEncodingError, Inflater
 from breaker.wire.reading import Reading
-from monitor import prompts
-from monitor.connections import Connections
 from monitor.exchange.errors import ExchangeError
 from monitor.exchange.exchange import Exchange
+from monitor.exchange.phases import Moments, Phase
 from monitor.exchange.response import Response
 from monitor.lag import LoopLag
-from monitor.phases import Moments, Phase
+from monitor.probe import prompts
+from monitor.probe.connections import Connections
+from monitor.probe.turns import Turns
 from monitor.settings import TargetPlan
-from monitor.turns import Turns
 
 _log = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from functools import cache
 from typing import NamedTuple, cast
 
 from breaker.wire.question import Question, Tool, prompt_bytes
-from monitor import filler
+from monitor.probe import filler
+from monitor.probe.tools import TOOLS
 from monitor.settings import ProbeShape
-from monitor.tools import TOOLS
 
 # What one token is taken to be, in bytes; source and logs have 3 to 5 with the tokenizers in use.
 BYTES_PER_TOKEN = 4

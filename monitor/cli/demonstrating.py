@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 
 from breaker.api.notices import Notice
-from monitor import demo
+from monitor import demonstration
 from monitor.cli.exits import UsageError
 from monitor.cli.saying import say
 from monitor.config import ConfigError
@@ -22,13 +22,13 @@ async def demonstrate(environ: Mapping[str, str]) -> int:
     def tell(line: str) -> None:
         say(f"{time.monotonic() - began:5.1f} s  {line}")
 
-    async with demo.simulator() as providers:
+    async with demonstration.simulator() as providers:
         settings = _settings(providers, environ)
         listening = bind(settings.door)
-        story = demo.Story(providers, settings.plans[demo.PRIMARY].policy.slow_s, tell)
-        ears = Ears(judged=(story.judged,), moved=(story.moved,), notes=(Notice(demo.NOTE),))
+        story = demonstration.Story(providers, settings.plans[demonstration.PRIMARY].policy.slow_s, tell)
+        ears = Ears(judged=(story.judged,), moved=(story.moved,), notes=(Notice(demonstration.NOTE),))
         say("There is no firstbyte.yaml here, so this is a demonstration; `firstbyte init` writes one.")
-        say(demo.NOTE)
+        say(demonstration.NOTE)
         async with service(settings, {}, listening, ears=ears) as running:
             assert running.url is not None
             say(f"Status page     {running.url}/")
@@ -44,7 +44,7 @@ async def demonstrate(environ: Mapping[str, str]) -> int:
 
 def _settings(providers: Simulator, environ: Mapping[str, str]) -> Settings:
     try:
-        return demo.settings(providers, environ)
+        return demonstration.settings(providers, environ)
     except ConfigError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from breaker.logged import CONTROL_SILENT, NETWORK_BACK, NETWORK_DOWN
-from monitor.reaching import Reach
+from monitor.network.reaching import Reach
+from monitor.network.ways import Proxies, Way, ways_out
 from monitor.settings import Settings
-from monitor.ways import Proxies, Way, ways_out
 
 _log = logging.getLogger(__name__)
 
@@ -64,8 +64,8 @@ class _Outlook:
 class Connectivity:
     """The switchboard's network: says "down" where nobody that stands for our way out takes a TCP connection.
 
-    Who that is, `monitor.ways` says. `again_s` is how often it looks again by itself while the network is down. Use it
-    as an asynchronous context manager.
+    Who that is, `monitor.network.ways` says. `again_s` is how often it looks again by itself while the network is
+    down. Use it as an asynchronous context manager.
     """
 
     def __init__(self, settings: Settings, proxies: Proxies | None = None, *, again_s: float = AGAIN_S) -> None:

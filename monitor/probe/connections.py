@@ -14,12 +14,12 @@ from monitor.exchange.errors import BrokenHttpError
 from monitor.exchange.exchange import Exchange
 from monitor.exchange.keeping import Keeping
 from monitor.exchange.opening import open_connection
+from monitor.exchange.phases import Moments
 from monitor.exchange.request import post, proxy_headers
 from monitor.exchange.where import Origin, Proxy, origin_of, proxy_of
-from monitor.phases import Moments
+from monitor.network.ways import Proxies
+from monitor.probe.turns import Turns
 from monitor.settings import TargetPlan
-from monitor.turns import Turns
-from monitor.ways import Proxies
 
 
 @cache
