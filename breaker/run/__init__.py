@@ -4,7 +4,8 @@ Facts come in any order and may come again: a run is made of the set of them, or
 """
 
 from breaker.run.facts import Check, Fact, Stage, Step, step
-from breaker.run.fold import Operation, Run, fold
+from breaker.run.fold import Run, fold
+from breaker.run.operation import Operation
 from breaker.run.starting import Hindrance, Why, blocked, hindrance
 from breaker.run.words import Effect, Outcome, Says, State
 

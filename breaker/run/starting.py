@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from breaker.run.fold import Operation, Run
+from breaker.run.fold import Run
+from breaker.run.operation import Operation
 from breaker.run.words import Effect, State
 
 # Nothing comes of these by themselves.

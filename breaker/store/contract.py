@@ -63,13 +63,15 @@ class Added(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptRun:
-    """A run as a store keeps it: its facts as lines in any order, and since when; None where there is no run.
+    """A run as a store keeps it: its facts as lines, and since when; None where there is no run.
 
-    Times are seconds since 1970. `stamp` is another as soon as anything is added. `decided` and `claimed` are what was
-    concluded of it last, empty for nothing.
+    `whole` says that these are all of its facts; else they are those that came after a known stamp, and all that was
+    known then still holds. `stamp` is another as soon as anything is added. Times are seconds since 1970. `decided` and
+    `claimed` are what was concluded of it last, empty for nothing.
     """
 
     stamp: str
+    whole: bool
     lines: tuple[str, ...]
     began: float | None
     overfull: bool
@@ -102,8 +104,8 @@ class RunStore(Protocol):
         """Add facts, each once; what became of each."""
         ...
 
-    async def read(self, name: str, known: str = "") -> KeptRun | None:
-        """All that is kept of a run; None where its stamp is the known one."""
+    async def read(self, name: str, known: str = "") -> KeptRun:
+        """What is kept of a run: what came after a known stamp where the store can tell, else all."""
         ...
 
     async def conclude(self, name: str, decided: str, claimed: str) -> tuple[bool, bool]:

@@ -1,4 +1,4 @@
-"""Runs on Redis or Valkey: a set of facts each, under a name of its own."""
+"""Runs on Redis or Valkey: a set of facts each, in the order of their arrival, under a name of its own."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,14 +31,13 @@ class RedisRuns:
         said = await self._ask(ADD.call(_keys(name), (KEPT_S, MOST_FACTS, MOST_BYTES, *lines)))
         return tuple(map(Added, said))
 
-    async def read(self, name: str, known: str = "") -> KeptRun | None:
-        """All that is kept of a run; None where its stamp is the known one."""
+    async def read(self, name: str, known: str = "") -> KeptRun:
+        """What is kept of a run: all, or what came after a known stamp."""
         said: str = await self._ask(RUN.call(_keys(name), (known,)))
-        if "\0" not in said:
-            return None
-        stamp, began, overfull, decided, claimed, lines = said.split("\0")
+        stamp, whole, began, overfull, decided, claimed, lines = said.split("\0")
         return KeptRun(
             stamp=stamp,
+            whole=bool(whole),
             lines=tuple(lines.split("\n")) if lines else (),
             began=float(began) if began else None,
             overfull=bool(overfull),

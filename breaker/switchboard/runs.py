@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from breaker.done import Bounds, Decision, decide
-from breaker.run import Fact, Run, Stage, codec, fold
+from breaker.run import Fact, Run, Stage, codec
 from breaker.run.digests import key_of
+from breaker.run.fold import NOTHING, more
+from breaker.run.packing import pack, unpack
 from breaker.store.contract import Added, Claim, KeptRun, RunStore
 from breaker.switchboard import last_runs
+from breaker.switchboard.folded_runs import MOST_BYTES, FoldedRuns, Kept
 from breaker.switchboard.listeners import Concluded, Listeners, Staged, tell
 
 
@@ -29,10 +32,14 @@ class Decided(NamedTuple):
 
 
 class Runs:
-    """The runs of all agents; each call asks the store."""
+    """The runs of all agents; each call asks the store, and of a run that is known here only what is new.
 
-    def __init__(self, store: RunStore, listeners: Listeners) -> None:
+    `most_bytes` of what is known are kept.
+    """
+
+    def __init__(self, store: RunStore, listeners: Listeners, most_bytes: int = MOST_BYTES) -> None:
         self._store = store
+        self._folded = FoldedRuns(most_bytes)
         self._listeners = listeners
 
     async def add(self, run: str, facts: Sequence[Fact]) -> bool:
@@ -47,17 +54,19 @@ class Runs:
     async def read(self, run: str) -> Followed:
         """All that is known of a run; empty where nothing is. Raises StoreError."""
         name = key_of(run)
-        kept = await self._store.read(name)
-        assert kept is not None
-        return Followed(mark=mark_of(name), began=kept.began, run=_folded(kept))
+        known = self._folded.get(name)
+        kept, found = await self._run(name, known, await self._store.read(name, known.stamp))
+        return Followed(mark=mark_of(name), began=kept.began, run=found)
 
-    async def done(self, run: str, bounds: Bounds, known: str = "") -> Decided | None:
-        """Whether a run's task may be called done; None where its stamp is the known one. Raises StoreError."""
+    async def done(self, run: str, bounds: Bounds, said: str = "") -> Decided | None:
+        """Whether a run's task may be called done; None where its stamp is that of what was said. Raises StoreError."""
         name = key_of(run)
-        kept = await self._store.read(name, known)
-        if kept is None:
+        known = self._folded.get(name)
+        kept = await self._store.read(name, known.stamp or said)
+        if kept.stamp == said:
             return None
-        decision = decide(_folded(kept), bounds)
+        kept, found = await self._run(name, known, kept)
+        decision = decide(found, bounds)
         if kept.began is not None:
             await self._conclude(name, kept, decision)
         return Decided(kept.stamp, decision)
@@ -65,6 +74,16 @@ class Runs:
     async def last(self, limit: int) -> last_runs.Last:
         """The last decisions of all runs, and how often a claim of completion was untrue. Raises StoreError."""
         return last_runs.read(await self._store.last(limit))
+
+    async def _run(self, name: str, known: Kept, kept: KeptRun) -> tuple[KeptRun, Run]:
+        """A run as it now is, by what was known of it and what the store told since; and all that the store tells."""
+        before = NOTHING if kept.whole else unpack(known.packed) if known.packed else None
+        folded = before and more(before, codec.read(kept.lines), overfull=kept.overfull)
+        if folded is None:
+            return await self._run(name, known, await self._store.read(name))
+        if kept.stamp != known.stamp and kept.began is not None:
+            self._folded.keep(name, Kept(kept.stamp, pack(folded)))
+        return kept, folded.run
 
     async def _conclude(self, name: str, kept: KeptRun, decision: Decision) -> None:
         """Let a decision be counted, once however often and by whomever it is asked for."""
@@ -86,7 +105,3 @@ class Runs:
 def mark_of(name: str) -> str:
     """The few letters by which a run is named to those who don't know its id."""
     return name[:8]
-
-
-def _folded(kept: KeptRun) -> Run:
-    return fold(codec.read(kept.lines), overfull=kept.overfull)

@@ -3,9 +3,12 @@
 import random
 
 import pytest
+from hypothesis import given
 
 from breaker.run import Check, Effect, Fact, Outcome, Stage, State, fold
+from breaker.run.fold import NOTHING, more
 from breaker.verdict import Blame, Verdict
+from tests.run.drawn import TOLD
 from tests.run.made import answer, check, read, wrote
 
 P, X, S, F, U = State.PLANNED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNKNOWN
@@ -182,3 +185,41 @@ def test_it_is_not_replaced(stages: list[Stage]) -> None:
 def test_an_operation_that_nobody_told_of_is_none() -> None:
     assert fold([]).operation("a") is None
     assert not fold([]).has("a")
+
+
+@given(TOLD)
+def test_told_some_after_others_facts_make_the_run_that_they_make_together(told: list[list[Fact]]) -> None:
+    folded, facts = NOTHING, list[Fact]()
+    for some in told:
+        facts += some
+        found = more(folded, some)
+        folded = found or more(NOTHING, facts[::-1]) or NOTHING
+
+        assert folded.run == fold(facts)
+
+
+def test_of_what_has_not_succeeded_the_stages_are_known() -> None:
+    stages = [wrote("a", 1, X), wrote("a", 2, F), wrote("a", 3, S, attempt=2)]
+    folded = NOTHING
+    for number, one in enumerate(stages, 1):
+        found = more(folded, [one])
+
+        assert found is not None
+        assert found.run == fold(stages[:number])
+        folded = found
+    assert folded.stages == {}
+
+
+@pytest.mark.parametrize("late", [wrote("a", 1, X), wrote("a", 3, F)], ids=["its begin", "its failure"])
+def test_what_is_told_late_of_one_that_succeeded_needs_all_that_was_told_of_it(late: Stage) -> None:
+    folded = more(NOTHING, [wrote("a", 2)])
+
+    assert folded is not None
+    assert more(folded, [late]) is None
+
+
+def test_that_more_came_than_is_kept_is_known_without_a_fact() -> None:
+    folded = more(NOTHING, FACTS)
+
+    assert folded is not None
+    assert more(folded, [], overfull=True) == (fold(FACTS, overfull=True), folded.stages)

@@ -1,6 +1,7 @@
 """Runs, on every kind of store."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -14,9 +15,7 @@ NEW, KNOWN, OUT = Added.NEW, Added.KNOWN, Added.LEFT_OUT
 
 
 async def read(store: RedisStore, name: str = "one") -> KeptRun:
-    kept = await store.runs.read(name)
-    assert kept is not None
-    return kept
+    return await store.runs.read(name)
 
 
 FACTS, ABOUT = "firstbyte:{run:one}:facts", "firstbyte:{run:one}:about"
@@ -39,33 +38,90 @@ async def test_one_that_nobody_told_of_is_empty(store: RedisStore) -> None:
     assert (kept.lines, kept.began, kept.decided, kept.claimed) == ((), None, "", "")
 
 
-async def test_what_is_known_already_is_not_told_again(store: RedisStore) -> None:
-    await store.runs.add("one", ["a"])
-    stamp = (await read(store)).stamp
-    again = await store.runs.read("one", stamp)
-    await store.runs.add("one", ["a"])
-    twice = await store.runs.read("one", stamp)
-    await store.runs.conclude("one", "failed", "s1")
-    concluded = await store.runs.read("one", stamp)
-    await store.runs.add("one", ["b"])
-    more = await store.runs.read("one", stamp)
-
-    assert (again, twice, concluded) == (None, None, None)
-    assert more is not None
-    assert sorted(more.lines) == ["a", "b"]
-
-
-async def test_as_many_other_facts_are_no_known_ones(store: RedisStore, server: StoreServer) -> None:
-    """A server took over that lacked the last fact, and has another since."""
+async def test_only_what_is_new_is_told_to_whoever_knows_the_rest(store: RedisStore) -> None:
     await store.runs.add("one", ["a", "b"])
-    stamp = (await read(store)).stamp
-    with server.raw() as raw:
-        raw.srem(FACTS, "b")
-    await store.runs.add("one", ["c"])
-    other = await store.runs.read("one", stamp)
+    first = await read(store)
+    again = await store.runs.read("one", first.stamp)
+    await store.runs.add("one", ["a"])
+    twice = await store.runs.read("one", first.stamp)
+    await store.runs.conclude("one", "failed", "s1")
+    concluded = await store.runs.read("one", first.stamp)
+    await store.runs.add("one", ["c", "a"])
+    await store.runs.add("one", ["0"])
+    more = await store.runs.read("one", first.stamp)
+    last = await store.runs.read("one", more.stamp)
 
-    assert other is not None
-    assert sorted(other.lines) == ["a", "c"]
+    assert (first.whole, sorted(first.lines)) == (True, ["a", "b"])
+    assert [(one.whole, one.lines, one.stamp) for one in (again, twice, concluded)] == [(False, (), first.stamp)] * 3
+    assert (concluded.began, concluded.decided, concluded.claimed) == (first.began, "failed", "s1")
+    assert (more.whole, more.lines) == (False, ("c", "0"))
+    assert (last.whole, last.lines) == (False, ())
+
+
+async def test_that_more_came_than_is_kept_is_news_too(store: RedisStore) -> None:
+    await store.runs.add("one", [f"{number}" for number in range(MOST_FACTS)])
+    before = await read(store)
+    await store.runs.add("one", ["one more"])
+    after = await store.runs.read("one", before.stamp)
+
+    assert (after.stamp != before.stamp, after.overfull, after.whole, after.lines) == (True, True, False, ())
+
+
+async def lost(server: StoreServer, lines: list[str]) -> None:
+    """A server took over that lacked the last facts."""
+    with server.raw() as raw:
+        raw.zrem(FACTS, *lines)
+
+
+async def lost_all(server: StoreServer, lines: list[str]) -> None:
+    """It is forgotten, and is begun anew under the same id."""
+    with server.raw() as raw:
+        raw.delete(FACTS, ABOUT)
+
+
+async def lost_facts(server: StoreServer, lines: list[str]) -> None:
+    """A full server has thrown away one key of two."""
+    with server.raw() as raw:
+        raw.delete(FACTS)
+
+
+@pytest.mark.parametrize("later", [["c"], ["c", "b"], ["c", "d"], ["b"], []], ids=str)
+@pytest.mark.parametrize("lose", [lost, lost_all, lost_facts])
+async def test_all_is_told_to_whoever_knows_what_is_not_there(
+    store: RedisStore, server: StoreServer, lose: Callable[[StoreServer, list[str]], Awaitable[None]], later: list[str]
+) -> None:
+    await store.runs.add("one", ["a"])
+    await store.runs.add("one", ["b", "b2"])
+    known = await read(store)
+    await lose(server, ["b", "b2"])
+    for line in later:
+        await store.runs.add("one", [line])
+    found, cold = await store.runs.read("one", known.stamp), await read(store)
+
+    assert found == cold
+    assert found.whole
+    assert found.stamp != known.stamp
+
+
+async def test_what_is_new_always_comes_after_what_is_known(store: RedisStore, server: StoreServer) -> None:
+    """A server took over whose clock is behind."""
+    await store.runs.add("one", ["a", "b"])
+    with server.raw() as raw:
+        raw.zadd(FACTS, {"a": 4e15, "b": 4e15})
+    known = await read(store)
+    await store.runs.add("one", ["c"])
+    await store.runs.add("one", ["d"])
+    found = await store.runs.read("one", known.stamp)
+
+    assert (found.whole, found.lines) == (False, ("c", "d"))
+
+
+@pytest.mark.parametrize("known", ["x", "1 2", "1 2 x 1", "1796040000 3 1 ", "  0  "])
+async def test_all_is_told_to_whoever_knows_something_else(store: RedisStore, known: str) -> None:
+    await store.runs.add("one", ["a"])
+    found = await store.runs.read("one", known)
+
+    assert (found.whole, found.lines) == (True, ("a",))
 
 
 async def test_many_may_add_at_once(store: RedisStore) -> None:

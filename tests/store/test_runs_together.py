@@ -5,13 +5,19 @@ import random
 
 import pytest
 
-from breaker.done import DEFAULT_BOUNDS, decide
+from breaker.done import DEFAULT_BOUNDS, Bounds, Reason, decide
 from breaker.run import Fact, Outcome, State, fold
+from breaker.run.digests import key_of
 from breaker.store.redis import RedisStore
+from breaker.store.runs import MOST_FACTS
+from breaker.switchboard.folded_runs import MOST_BYTES
 from breaker.switchboard.listeners import Concluded, Listeners, Staged
 from breaker.switchboard.runs import Runs
 from breaker.verdict import Blame, Verdict
 from tests.run.made import answer, bad, check, read, wrote
+from tests.store_server import StoreServer
+
+KEYS = [f"firstbyte:{{run:{key_of('goal-17')}}}:{kind}" for kind in ("facts", "about")]
 
 FACTS: list[Fact] = [
     answer(1, calls="aa"),
@@ -52,3 +58,79 @@ async def test_many_who_tell_at_once_come_to_what_one_comes_to(store: RedisStore
     assert len(staged) == 6
     assert len(concluded) <= 6
     assert concluded[-1].decision.completion_allowed
+
+
+def lose_last(server: StoreServer) -> None:
+    """A server takes over that lacked what was told last."""
+    with server.raw() as raw:
+        raw.zremrangebyrank(KEYS[0], -1, -1)
+
+
+def forget(server: StoreServer) -> None:
+    """A day has passed since the last fact."""
+    with server.raw() as raw:
+        raw.delete(*KEYS)
+
+
+def lose_facts(server: StoreServer) -> None:
+    """A full server throws one key of two away."""
+    with server.raw() as raw:
+        raw.delete(KEYS[0])
+
+
+TROUBLES = (lose_last, forget, lose_facts)
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1_500, MOST_BYTES], ids=["no room", "room for one", "room for all"])
+@pytest.mark.parametrize("seed", range(4))
+async def test_whoever_knew_a_run_decides_as_one_who_never_heard_of_it(
+    store: RedisStore, server: StoreServer, seed: int, most_bytes: int
+) -> None:
+    """Two replicas read in turn, two runs share their room, and the store loses what it had."""
+    chance = random.Random(seed)
+    replicas = [Runs(store.runs, Listeners(), most_bytes) for _ in range(2)]
+    stamps: dict[tuple[int, str], str] = {}
+    for _ in range(60):
+        run = chance.choice(("goal-17", "goal-18"))
+        what = chance.random()
+        if what < 0.5:
+            await replicas[0].add(run, chance.sample(FACTS, chance.randint(1, 3)))
+        elif what < 0.6:
+            chance.choice(TROUBLES)(server)
+        which, cold = chance.randrange(2), Runs(store.runs, Listeners())
+        kept, said = await cold.read(run), stamps.get((which, run), "")
+        found = await replicas[which].done(run, DEFAULT_BOUNDS, said)
+        truly = await cold.done(run, DEFAULT_BOUNDS)
+
+        assert await replicas[which].read(run) == kept
+        assert truly is not None
+        assert truly.decision == decide(kept.run)
+        assert (truly.stamp == said) is (found is None)
+        assert found in (None, truly)
+        stamps[which, run] = truly.stamp
+
+
+async def test_of_a_run_that_is_full_all_say_the_same(store: RedisStore) -> None:
+    known, cold = Runs(store.runs, Listeners()), Runs(store.runs, Listeners())
+    many: list[Fact] = [wrote(f"{number:08}", number) for number in range(MOST_FACTS)]
+    decisions = []
+    for some in (many[:1], many[1:-1], many[-1:], [answer(MOST_FACTS)]):
+        await known.add("goal-17", some)
+        decisions.append(await known.done("goal-17", DEFAULT_BOUNDS))
+
+    assert decisions[-1] is not None
+    assert decisions[-1].decision.reason is Reason.OVERFULL
+    assert decisions[-1] == await cold.done("goal-17", DEFAULT_BOUNDS)
+
+
+async def test_other_bounds_are_decided_by_what_is_known(store: RedisStore) -> None:
+    runs = Runs(store.runs, Listeners())
+    await runs.add("goal-17", [answer(1, calls="aa"), answer(2, calls="bb")])
+    first = await runs.done("goal-17", DEFAULT_BOUNDS)
+    assert first is not None
+    again = await runs.done("goal-17", DEFAULT_BOUNDS, first.stamp)
+    other = await runs.done("goal-17", Bounds(steps=2), "")
+
+    assert again is None
+    assert other is not None
+    assert (first.decision.reason, other.decision.reason) == (Reason.CALLS_OPEN, Reason.STEP_LIMIT)
