@@ -12,6 +12,7 @@ from breaker.run import Effect, Operation, Outcome, Run, Says, State, Step, bloc
 from breaker.verdict import Blame, Verdict
 
 _STUCK = frozenset({Reason.SAME_CALLS, Reason.POSSIBLE_DEAD_LOOP, Reason.STEP_LIMIT, Reason.OVERFULL})
+_CLAIMS = frozenset({Says.DONE, Says.ACTED})
 _HANDED_BACK = frozenset({Reason.CLAIMED, Reason.ANNOUNCED})
 
 
@@ -125,7 +126,7 @@ class _Seen:
         """Whether a final answer says more than was done. `last` is an answer without a call."""
         assert self.last is not None
         waits = bool(self.missing or self._startable() or self.having(State.EXECUTING))
-        if self.last.says is Says.DONE and (waits or not self._has_evidence()):
+        if self.last.says in _CLAIMS and (waits or not self._has_evidence()):
             yield Reason.CLAIMED
         elif waits or (self.last.says is Says.NEXT and self._has_tools()):
             yield Reason.ANNOUNCED
@@ -137,9 +138,17 @@ class _Seen:
         """Whether anything at all speaks of work that was done, or failed; a task without tools is its answer."""
         if not self._has_tools() and not self._run.operations:
             return True
-        if self._counted or any(check.outcome is Outcome.PASSED for check in self._run.checks):
+        if any(check.outcome is Outcome.PASSED for check in self._run.checks):
             return True
-        return not self._run.operations and any(_goes_on(step) for step in self.answers)
+        if self._counted and self.last is not None and self.last.says is Says.ACTED:
+            return self._may_have_acted()
+        return bool(self._counted) or (not self._run.operations and any(_goes_on(step) for step in self.answers))
+
+    def _may_have_acted(self) -> bool:
+        """Whether anything was written, as far as is known: not each call need have been told as an operation."""
+        calls = [step.tool_calls for step in self.answers if _goes_on(step)]
+        told = None not in calls and sum(many or 0 for many in calls) <= len(self._run.operations)
+        return not told or any(one.effect is Effect.WRITE for one in self._counted)
 
     # Operations and checks
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from breaker.done.words import Completion, Decision, Next, Reason
-from breaker.run import Check, Operation, Outcome
+from breaker.run import Check, Operation, Outcome, Says
 
 _MOST_NAMED = 20
 
@@ -26,11 +26,16 @@ _WHY = {
     Reason.POSSIBLE_DEAD_LOOP: "It was stopped since nothing new came of its last turns.",
     Reason.OVERFULL: "It was too long to be followed.",
 }
+_ACTED = "The model says that it has changed something, but nothing shows that it has."
 _NOTICES = {
     Reason.ANNOUNCED: "You have announced a next step and called no tool. The task is still open: do it now.",
     Reason.CLAIMED: "You have said that the task is complete, but no tool has shown that it is."
     " Do what is left, or say what keeps you from it.",
 }
+_ACTED_NOTICE = (
+    "You have said that you changed something, but no tool that does so was called."
+    " Do what is left, or say what keeps you from it."
+)
 
 
 def message(decision: Decision) -> str:
@@ -50,9 +55,10 @@ def message(decision: Decision) -> str:
 
 def notice(decision: Decision) -> str | None:
     """What to tell the model where its task is handed back to it; None where nothing is to be said."""
-    said = next((_NOTICES[reason] for reason in decision.reasons if reason in _NOTICES), None)
-    if decision.next is not Next.GO_ON or said is None:
+    reason = next((reason for reason in decision.reasons if reason in _NOTICES), None)
+    if decision.next is not Next.GO_ON or reason is None:
         return None
+    said = _ACTED_NOTICE if reason is Reason.CLAIMED and _acted(decision) else _NOTICES[reason]
     left = _listed("Still to do", decision.never_started, _tools(decision))
     return " ".join(part for part in (said, left) if part)
 
@@ -66,9 +72,15 @@ def _tools(decision: Decision) -> Mapping[str, str]:
 def _why(reason: Reason, decision: Decision) -> str:
     if reason is Reason.NOT_AN_ANSWER and decision.last is not None:
         return f"The last answer was none: {decision.last.why} ({decision.last.verdict})."
+    if reason is Reason.CLAIMED and _acted(decision):
+        return _ACTED
     if reason is Reason.STEP_LIMIT:
         return f"It was stopped after {decision.answers} answers."
     return _WHY.get(reason, "")
+
+
+def _acted(decision: Decision) -> bool:
+    return decision.last is not None and decision.last.says is Says.ACTED and not decision.never_started
 
 
 def _listed(title: str, operations: Iterable[Operation], tools: Mapping[str, str]) -> str:

@@ -10,8 +10,9 @@ from breaker.run.words import Says
 
 # So much of a text's end is looked at.
 MOST_CHARS = 600
+_WORDS = (Says.ACTED, Says.DONE, Says.NEXT)
 _PATTERNS: dict[str, list[str]] = json.loads(get_data("breaker.run", "claims.json") or b"")
-_DONE, _NEXT = (re.compile("|".join(f"(?:{one})" for one in _PATTERNS[says])) for says in (Says.DONE, Says.NEXT))
+_ACTED, _DONE, _NEXT = (re.compile("|".join(f"(?:{one})" for one in _PATTERNS[says])) for says in _WORDS)
 _SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 # What stands around a sentence and says nothing.
 _AROUND = " \t*_#`>-~\"'“”()[]<>/✅🎉✔☑🚀\ufe0f"
@@ -32,8 +33,10 @@ def says(text: str) -> Says | None:
     if _NEXT.fullmatch(sentences[-1]):
         return Says.NEXT
     first = sentences[:1] if len(text) <= MOST_CHARS else []
-    claims = any(_is_claim(one) for one in [*first, *sentences[-2:]])
-    return Says.DONE if claims else None
+    looked_at = [*first, *sentences[-2:]]
+    if any(map(_ACTED.fullmatch, looked_at)):
+        return Says.ACTED
+    return Says.DONE if any(map(_is_claim, looked_at)) else None
 
 
 def _is_claim(sentence: str) -> bool:

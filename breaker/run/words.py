@@ -32,4 +32,5 @@ class Says(StrEnum):
     """What the end of an answer's text sounds like."""
 
     DONE = "done"  # it claims that the task is complete
+    ACTED = "acted"  # it claims to have changed something outside of the answer: sent, booked, deleted, …
     NEXT = "next"  # it announces what comes next

@@ -11,7 +11,7 @@ from breaker.verdict import Blame, Verdict
 from tests.run.made import answer, bad, check, read, said, wrote
 
 P, X, S, F, U = State.PLANNED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNKNOWN
-DONE, NEXT = Says.DONE, Says.NEXT
+ACTED, DONE, NEXT = Says.ACTED, Says.DONE, Says.NEXT
 R, C, N = Reason, Completion, Next
 
 
@@ -35,6 +35,23 @@ def decided(facts: Sequence[Fact], *, overfull: bool = False, **bounds: int) -> 
         pytest.param([wrote("a", 1, P, required=False), answer(3)], id="one that isn't needed never began"),
         pytest.param([wrote("a", 1, F), wrote("b", 2, S, replaces=("a",)), said(3, DONE)], id="done in another way"),
         pytest.param([check(1, Outcome.PASSED), said(2, DONE)], id="a check passed"),
+        pytest.param([answer(1, calls="aa"), read("a", 2), said(3, DONE)], id="a task that was to read"),
+        pytest.param([answer(1, calls="aa"), wrote("a", 2), said(3, ACTED)], id="it says that it wrote, and it has"),
+        pytest.param(
+            [answer(1, calls="aa"), said(2, ACTED)], id="it says that it wrote, and nobody follows operations"
+        ),
+        pytest.param(
+            [answer(1, calls="aa"), answer(2, calls="bb"), read("a", 3), said(4, ACTED)],
+            id="it says that it wrote, and one of its calls wasn't told",
+        ),
+        pytest.param(
+            [answer(1, calls="aa", tool_calls=None), read("a", 2), said(3, ACTED)],
+            id="it says that it wrote, and nobody knows how many calls there were",
+        ),
+        pytest.param(
+            [read("a", 1), check(2, Outcome.PASSED), said(3, ACTED)], id="it says that it wrote, and a check passed"
+        ),
+        pytest.param([said(1, ACTED, tools=False)], id="an answer that says it wrote, where there are no tools"),
         pytest.param([check(1, Outcome.FAILED), check(2, Outcome.PASSED), answer(3)], id="a check passed at last"),
         pytest.param([answer(1), answer(2, calls="aa"), answer(3)], id="it went on after a notice"),
     ],
@@ -104,6 +121,14 @@ def test_it_is_done_where_all_that_is_known_agrees(facts: list[Fact]) -> None:
         ),
         pytest.param([said(2, NEXT)], C.NOT_FINISHED, [R.ANNOUNCED], N.GO_ON, id="only announced"),
         pytest.param([said(2, DONE)], C.NOT_FINISHED, [R.CLAIMED], N.GO_ON, id="only claimed"),
+        pytest.param([said(2, ACTED)], C.NOT_FINISHED, [R.CLAIMED], N.GO_ON, id="only claimed to have written"),
+        pytest.param(
+            [answer(1, calls="aa"), read("a", 2), said(3, ACTED)],
+            C.NOT_FINISHED,
+            [R.CLAIMED],
+            N.GO_ON,
+            id="it has only read, and says that it wrote",
+        ),
         pytest.param(
             [read("a", 1, S, required=False), wrote("b", 2, F), said(3, DONE)],
             C.PARTIALLY_COMPLETED,
@@ -347,4 +372,19 @@ def test_what_may_have_happened_is_named_to_the_user_though_it_is_not_needed() -
     assert decision.message == (
         "The task is done. Done: `update`. Nobody knows whether it happened (look before it is done again): `mail`."
         " Not ended: `post`."
+    )
+
+
+def test_who_says_that_something_was_written_after_mere_readings_is_told_so() -> None:
+    told: list[Fact] = [answer(1, calls="aa"), read("look", 2), said(3, ACTED)]
+    decision, stopped = decided(told), decided([*told, said(4, ACTED), said(5, ACTED)])
+
+    assert decision.notice == (
+        "You have said that you changed something, but no tool that does so was called."
+        " Do what is left, or say what keeps you from it."
+    )
+    assert (stopped.completion, stopped.next, stopped.notice) == (C.NOT_FINISHED, N.STOP, None)
+    assert stopped.message == (
+        "The task is not done. The model says that it has changed something, but nothing shows that it has."
+        " Done: `look`."
     )

@@ -44,6 +44,20 @@ def test_a_claim_of_completion(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "I've refunded order 7.",
+        "I\u2019ve just sent the e-mail to Ann. Let me know if you need anything else.",
+        "We have successfully deployed version 2.",
+        "I cancelled the booking. Everything is done.",
+        "I deleted the three files that nobody needs.",
+    ],
+)
+def test_a_claim_to_have_changed_something(text: str) -> None:
+    assert says(text) is Says.ACTED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Now I'll run the tests.",
         "The file is written. Next, I will run the tests.",
         "Let me check the order first.",
