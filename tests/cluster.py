@@ -99,7 +99,7 @@ class Cluster:
         until(lambda: all(len(str(n.ask("CLUSTER", "NODES")).splitlines()) == len(self.nodes) for n in self.nodes))
         for primary, replica in zip(self.primaries, self.replicas, strict=False):
             until(partial(_agreed, replica, "CLUSTER", "REPLICATE", primary.id))
-        until(self.whole, within_s=30)
+        until(self.whole, within_s=120)
 
     def _share(self) -> None:
         ends = [SLOTS * number // len(self.primaries) for number in range(len(self.primaries) + 1)]
@@ -165,7 +165,7 @@ async def started(made: _Made) -> AsyncIterator[_Made]:
         await asyncio.to_thread(made.__exit__, None, None, None)
 
 
-def until(true: Callable[[], bool], *, within_s: float = 20.0) -> None:
+def until(true: Callable[[], bool], *, within_s: float = 60.0) -> None:
     """Wait for a condition that has no event."""
     ends = time.monotonic() + within_s
     while not true():

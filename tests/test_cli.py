@@ -239,7 +239,7 @@ async def test_door_and_probes_run_apart_over_one_store(world: tuple[Simulator, 
         small = (await probes.line(r"probing; metrics alone are at (http://\S+)"))[1]
         await probes.line(r"first/m: closed -> open")
         async with httpx.AsyncClient(trust_env=False) as client:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while (said := (await client.get(f"{url}/route")).json())["role"] != "backup":  # noqa: ASYNC110 # polled
                     await asyncio.sleep(0.02)
             paths = ("/livez", "/readyz", "/metrics", "/route", "/reports", "/targets", "/")
@@ -262,11 +262,11 @@ async def test_a_bad_report_to_the_door_is_confirmed_by_the_probes_in_another_pr
     async with started("serve", env=env, cwd=folder) as door, started("monitor", env=own, cwd=folder) as probes:
         url = (await door.line(r"listening at (http://\S+)"))[1]
         await probes.line("probing; metrics alone are at")
-        first = await asyncio.wait_for(providers.until_asked("first/m", 1), 20)
+        first = await asyncio.wait_for(providers.until_asked("first/m", 1), 60)
         async with httpx.AsyncClient(trust_env=False) as client:
             report = {"id": "a", "target": "first/m", "ended": "complete", "status": 500, "seconds": 0.1}
             assert (await client.post(f"{url}/reports", json=report)).status_code == 202
-        await asyncio.wait_for(providers.until_asked("first/m", first.count + 1), 20)
+        await asyncio.wait_for(providers.until_asked("first/m", first.count + 1), 60)
 
 
 async def test_a_taken_port_is_named_with_the_remedy(world: tuple[Simulator, dict[str, str], Path]) -> None:

@@ -62,7 +62,7 @@ class Served:
     async def stop(self) -> None:
         """Stop it as the service does."""
         self.server.should_exit = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             await self.running
 
 
@@ -97,7 +97,7 @@ async def served(app: FastAPI, lane: Lane | None, **config: object) -> AsyncIter
     running = asyncio.create_task(server.serve(sockets=[listening]))
     made = Served(server, listening.getsockname(), running, heard, gone)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             while not server.server_state.default_headers:  # noqa: ASYNC110 # it has no event
                 await asyncio.sleep(0.001)
         yield made
@@ -124,7 +124,7 @@ async def said(server: Served, parts: Sequence[bytes]) -> bytes:
     reader, writer = await asyncio.open_connection(*server.place)
     name, sent, heard = writer.get_extra_info("sockname"), 0, bytearray()
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             for part in (*parts, *([LAST] if END not in parts else [])):
                 if part == END:
                     break

@@ -83,7 +83,7 @@ async def events(lines: AsyncIterator[str]) -> AsyncIterator[Said]:
 
 async def heard(stream: AsyncIterator[Said], count: int) -> list[tuple[str, int]]:
     """The targets and generations of the next events."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return [moved(await anext(stream)) for _ in range(count)]
 
 
@@ -209,12 +209,12 @@ async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
     await hold(switchboard)  # the ledger is read in a moment
     server.kill()
     told = asyncio.ensure_future(anext(stream))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while asks < 5:  # noqa: ASYNC110 # it has no event
             await asyncio.sleep(0.005)
     server.fresh()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await refreshed(switchboard):
             pass
         assert b'"target": "zai/glm-5.3-flash"' in await told
@@ -263,7 +263,7 @@ async def test_who_goes_away_frees_its_place(place: str, desk: Desk) -> None:
     async with listening(place):
         assert len(desk.feed) == 1
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(desk.feed):  # noqa: ASYNC110 # it has no event
             await asyncio.sleep(0.005)
 
@@ -271,10 +271,10 @@ async def test_who_goes_away_frees_its_place(place: str, desk: Desk) -> None:
 async def test_all_streams_end_when_the_service_stops(place: str, desk: Desk) -> None:
     async with listening(place) as stream:
         desk.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert [said async for said in stream] == []
     async with listening(place) as stream:  # whoever comes late
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert [said async for said in stream] == []
 
 
@@ -314,7 +314,7 @@ async def test_a_stream_follows_its_targets_to_another_configuration_and_ends_wh
     targets.append(OTHER.name)
     desk.renew()
     await switchboard.hold(OTHER.name, opened=True, who="anna", why="test", for_s=60)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert OTHER.name.encode() in await anext(stream)
     targets.clear()
     desk.renew()

@@ -184,6 +184,7 @@ def _large() -> bytes:
 async def test_a_route_is_said_while_a_large_exchange_is_judged(door: httpx.AsyncClient) -> None:
     judging = asyncio.create_task(door.post("/judge", content=_large(), headers=JSON))
     loop, waits = asyncio.get_running_loop(), []
+    begun_at = loop.time()
     while not judging.done():
         began = loop.time()
         await asyncio.sleep(0)
@@ -191,9 +192,10 @@ async def test_a_route_is_said_while_a_large_exchange_is_judged(door: httpx.Asyn
         waits.append(loop.time() - began)
         await asyncio.sleep(0.005)  # a request within this process alone doesn't give others their turn
 
+    took_s = loop.time() - begun_at
     assert (await judging).json()["verdict"] == "cut"
     assert len(waits) >= 5
-    assert sorted(waits)[len(waits) // 2] < 0.1
+    assert sorted(waits)[len(waits) // 2] < took_s / 5
 
 
 async def test_more_exchanges_than_fit_are_sent_away_with_a_moment(door: httpx.AsyncClient) -> None:
@@ -206,7 +208,7 @@ async def test_more_exchanges_than_fit_are_sent_away_with_a_moment(door: httpx.A
 
     judging = [asyncio.create_task(door.post("/judge", content=slowly(), headers=JSON)) for _ in range(MOST_AT_ONCE)]
     for _ in judging:
-        await asyncio.wait_for(begun.acquire(), 5)
+        await asyncio.wait_for(begun.acquire(), 60)
     busy = await door.post("/judge", json=exchange())
     go_on.set()
 

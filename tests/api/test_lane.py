@@ -232,7 +232,7 @@ async def test_an_idle_connection_is_closed_when_its_time_after_the_last_answer_
             writer.write(PLAIN)
             await reader.readuntil(b"}")
             answered_at = time.monotonic()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(25):
                 assert await reader.read() == b""
             assert 0.9 < time.monotonic() - answered_at < 5
             writer.close()
@@ -270,7 +270,7 @@ async def test_a_reader_that_is_slow_gets_all_its_answers_in_their_order(app: Fa
             for _ in range(20):
                 await asyncio.sleep(0)
         connection.resume_writing()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             heard += await reader.read()
         writer.close()
 
@@ -291,7 +291,7 @@ async def test_who_waits_is_not_read_without_end(app: FastAPI, desk: Desk) -> No
     async with served(app, Counting(desk, Access())) as fast:
         reader, writer = await asyncio.open_connection(*fast.place)
         writer.write(asked(b"/route?route=coder&wait=60", b"If-None-Match: " + tag))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             while len(desk.waiting) != 1:  # noqa: ASYNC110 # it has no event
                 await asyncio.sleep(0.001)
             (connection,) = fast.connections
@@ -312,7 +312,7 @@ async def test_a_server_that_stops_answers_who_waits(app: FastAPI, desk: Desk) -
     async with served(app, Counting(desk, Access())) as fast:
         reader, writer = await asyncio.open_connection(*fast.place)
         writer.write(asked(b"/route?route=coder&wait=60", b"If-None-Match: " + tag))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             while len(desk.waiting) != 1:  # noqa: ASYNC110 # it has no event
                 await asyncio.sleep(0.001)
             await fast.stop()

@@ -82,7 +82,7 @@ async def test_a_circuit_that_closes_by_itself_begins_the_ramp(store: RedisStore
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1") as door:
         bad = [{"target": PRIMARY.name, "id": i, "ended": "complete", "seconds": 0.1, "status": 500} for i in "ab"]
         await report(door, bad)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             while board.standing(PRIMARY.name).state != "closed":
                 await board.settle()
 
@@ -141,7 +141,7 @@ async def test_who_waits_hears_of_the_close_and_then_of_its_turn(
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", trust_env=False) as door:
             away = await ask(door)
             asking = asyncio.create_task(ask(door, tag=away.headers["etag"], wait="15"))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(25):
                 while len(desk.waiting) != 1:  # noqa: ASYNC110 # it has no event
                     await asyncio.sleep(0.005)
             await switchboard.release(PRIMARY.name, who="anna", why="test")

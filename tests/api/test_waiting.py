@@ -34,7 +34,7 @@ async def ask(door: httpx.AsyncClient, wait: object, tag: str | None = None) -> 
 
 
 async def asleep(desk: Desk, count: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         while len(desk.waiting) != count:  # noqa: ASYNC110 # it has no event
             await asyncio.sleep(0.005)
 
@@ -50,7 +50,7 @@ async def test_all_who_wait_hear_of_a_move_at_once(
     await asleep(desk, 20)
     await hold(switchboard)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(25):
         answers = await asyncio.gather(*asks)
 
     assert {answer.status_code for answer in answers} == {200}
@@ -65,7 +65,7 @@ async def test_who_waits_hears_of_the_end_of_a_hold(
     asked = asyncio.create_task(ask(door, 30))
     await asleep(desk, 1)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(25):
         answer = await asked
 
     assert (answer.status_code, answer.json()["role"]) == (200, "primary")
@@ -77,12 +77,12 @@ async def test_who_waits_hears_that_the_store_is_gone_and_back(
     asked = asyncio.create_task(ask(door, 30))
     await asleep(desk, 1)
     keeping.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         stale = await asked
     again = asyncio.create_task(ask(door, 30, stale.headers["etag"]))
     await asleep(desk, 1)
     await switchboard.refresh()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         fresh = await again
 
     assert (stale.json()["stale"], fresh.json()["stale"]) == (True, False)
@@ -123,7 +123,7 @@ async def test_a_wait_has_its_bounds(door: httpx.AsyncClient, wait: object, tag:
 
 
 async def test_without_a_condition_nobody_waits(door: httpx.AsyncClient) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(25):
         assert (await door.get("/route?route=coder&wait=60")).status_code == 200
 
 
@@ -134,7 +134,7 @@ async def test_one_too_many_is_answered_at_once(
     first = asyncio.create_task(ask(door, 30))
     await asleep(desk, 1)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(25):
         assert (await ask(door, 30)).status_code == 304
     desk.close()
     assert (await first).status_code == 304
@@ -164,7 +164,7 @@ async def test_all_hear_of_a_move_and_of_the_end_of_the_service(
             asks = [asyncio.create_task(ask(door, 30)) for _ in range(10)]
             await asleep(desk, 10)
             await hold(switchboard)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(25):
                 tags = {(await asked).headers["etag"] for asked in asks}
             asks = [asyncio.create_task(ask(door, 30)) for _ in range(10)]
             await asleep(desk, 10)
@@ -178,7 +178,7 @@ async def test_all_hear_of_a_move_and_of_the_end_of_the_service(
 async def test_whoever_comes_after_the_end_is_answered_at_once(app: FastAPI, desk: Desk) -> None:
     desk.close()
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL) as door:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(25):
             assert (await ask(door, 30)).status_code == 304
 
 
@@ -190,7 +190,7 @@ async def test_all_who_wait_are_answered_when_the_configuration_is_another(
     await asleep(desk, 20)
     monkeypatch.setattr(waiting, "AT_ONCE", 3)
     desk.renew()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         answers = await asyncio.gather(*asks)
 
     assert {answer.status_code for answer in answers} == {304}
@@ -206,5 +206,5 @@ async def test_who_waits_for_a_route_that_goes_hears_that_it_is_not_there(
     switchboard.renew(left, {}, {})
     desk.renew()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         assert (await asking).status_code == 404

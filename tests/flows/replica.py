@@ -45,7 +45,7 @@ class Replica:
     async def work(self) -> None:
         """Report good times and bad times, and wait until all of it was told."""
         await asyncio.gather(*(self._report(agent) for agent in range(AGENTS)))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.told) < len(self.sent):  # noqa: ASYNC110 # what is waited for has no event
                 await asyncio.sleep(0.01)
 

@@ -158,9 +158,9 @@ async def store_report(w: World) -> None:
 
 async def test_a_claim_is_renewed_for_as_long_as_its_probe_has_its_place(store: RedisStore) -> None:
     """Far beyond its lease, since an answer that flows may take as long as it likes."""
-    claim = await Claims(store).take("a/m", 0.3, WISH)
+    claim = await Claims(store).take("a/m", 1.0, WISH)
     assert isinstance(claim, Claim)
-    until, seen = time.monotonic() + 1.0, set()
+    until, seen = time.monotonic() + 3.0, set()
     while time.monotonic() < until:
         seen.add(await store.claim("a/m", "another", 60.0))
         await asyncio.sleep(0.02)
@@ -221,7 +221,7 @@ async def test_a_claim_that_lapsed_while_we_stood_still_is_not_taken_back(store:
     while time.monotonic() < until:
         pass  # the loop has other things to do
     taken = await store.claim("a/m", "another", 60.0)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while asyncio.all_tasks() != before:  # noqa: ASYNC110 # it stops to renew, which sets no event
             await asyncio.sleep(0.01)
     await claim.give_back()

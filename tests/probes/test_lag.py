@@ -1,8 +1,6 @@
 import asyncio
 import time
 
-import pytest
-
 from monitor.lag import EVERY_S, STALL_S, LoopLag
 
 
@@ -25,11 +23,11 @@ async def test_a_stall_is_known_at_once_and_stays_known() -> None:
         began = time.monotonic()
         stall(STALL_S + 0.2)
 
-        at_once_s = lag.stalled_s(began)
+        at_once_s, passed_s = lag.stalled_s(began), time.monotonic() - began
         await beats(3)
 
-        assert at_once_s == pytest.approx(STALL_S + 0.2, abs=0.1)
-        assert lag.stalled_s(began) == pytest.approx(at_once_s, abs=0.1)
+        assert STALL_S + 0.1 < at_once_s <= passed_s
+        assert lag.stalled_s(began) >= at_once_s - 0.1
 
 
 async def test_a_stall_before_a_moment_is_not_counted_after_it() -> None:

@@ -32,7 +32,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[Coroutine[Any, Any, None]],
 
     def run_in(work: Coroutine[Any, Any, None]) -> None:
         with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
-            runner.run(asyncio.wait_for(work, 20))
+            runner.run(asyncio.wait_for(work, 60))
 
     return run_in
 
@@ -159,7 +159,7 @@ def test_cancelled_before_tls_has_come_about_it_closes_the_connection(
             await came.wait()
             opening.cancel()
             await asyncio.wait([opening])
-            await asyncio.wait_for(gone.wait(), 5)
+            await asyncio.wait_for(gone.wait(), 60)
 
         assert opening.cancelled()
 

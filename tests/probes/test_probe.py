@@ -130,7 +130,7 @@ async def test_a_good_answer_brings_all_marks_back_and_counts_the_whole_prompt()
 
 
 async def test_times_are_those_at_which_the_provider_sent() -> None:
-    told = "first_byte_after,after_s=0.5,headers_s=0.2,tokens_per_s=100"
+    told = "first_byte_after,after_s=1.2,headers_s=0.4,tokens_per_s=20"
     async with Simulator({"p/m": told}) as simulator:
         found = await probed(plan_at(simulator.base_url("p"), policy=Policy()))
         sent = simulator.asked("p/m").attempts[0]
@@ -139,9 +139,10 @@ async def test_times_are_those_at_which_the_provider_sent() -> None:
     assert sent.headers_s is not None
     assert sent.first_byte_s is not None
     assert sent.end_s is not None
-    assert answer.headers_s == pytest.approx(sent.headers_s, abs=0.1)
-    assert answer.first_byte_s == pytest.approx(sent.first_byte_s, abs=0.1)
-    assert answer.seconds == pytest.approx(sent.end_s, abs=0.1)
+    assert answer.first_byte_s is not None
+    assert sent.headers_s - 0.01 < (answer.headers_s or 0.0) < sent.first_byte_s
+    assert sent.first_byte_s - 0.01 < answer.first_byte_s < sent.end_s
+    assert sent.end_s - 0.01 < answer.seconds < sent.end_s + sent.headers_s
     assert set(found.phases) == {Phase.CONNECT, Phase.SEND, Phase.WAIT}
     assert found.phases[Phase.SEND] + found.phases[Phase.WAIT] == pytest.approx(answer.headers_s)
 
@@ -172,13 +173,13 @@ async def test_the_late_part_comes_when_the_slow_limit_passes_while_the_attempt_
     async def late(answer: Answer) -> None:
         seen.append((time.monotonic() - began, answer))
 
-    async with Simulator({"p/m": f"{behaviour},silence_s=1.3"}) as simulator:
-        plan = plan_at(simulator.base_url("p"), policy=Policy(slow_s=0.6, silence_s=3.0))
+    async with Simulator({"p/m": f"{behaviour},silence_s=3"}) as simulator:
+        plan = plan_at(simulator.base_url("p"), policy=Policy(slow_s=0.6, silence_s=60.0))
         answer = (await probed(plan, late=late, confirms="one")).answer
 
     [(at_s, part)] = seen
-    assert 0.6 <= part.seconds < 1.1
-    assert 0.6 <= at_s < 1.2
+    assert 0.6 <= part.seconds < 2.9
+    assert part.seconds <= at_s < 2.9
     assert (part.part, part.ended, part.id, part.confirms) == (Part.LATE, Ended.PENDING, answer.id, "one")
     assert (part.headers_s is None) == behaviour.startswith("never")
     assert (answer.part, answer.confirms) == (Part.FINAL, "one")
@@ -244,7 +245,7 @@ async def test_silence_that_goes_on_after_a_stall_of_our_loop_is_late_beyond_dou
             pass  # the loop has other things to do
         found = await asking
 
-    assert found.lates[0].seconds == pytest.approx(QUICK.slow_s + 0.4, abs=0.15)
+    assert QUICK.slow_s + 0.35 < found.lates[0].seconds < found.answer.seconds
     assert not found.answer.suspect_timing
 
 
@@ -306,7 +307,7 @@ async def test_cancelling_closes_the_connection_and_gives_no_answer() -> None:
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             asked = await simulator.until("p/m", lambda asked: asked.attempts[-1].end is not None)
 
     assert asked.attempts[0].end is End.CLIENT_GONE
@@ -319,7 +320,7 @@ async def test_a_fault_of_ours_in_taking_the_late_part_is_raised_and_closes_the_
     async with Simulator({"p/m": "never_answers"}) as simulator:
         with pytest.raises(ExceptionGroup) as caught:
             await probed(plan_at(simulator.base_url("p"), policy=Policy(slow_s=0.1, silence_s=30)), late=late)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             await simulator.until("p/m", lambda asked: asked.attempts[-1].end is End.CLIENT_GONE)
 
     assert caught.group_contains(ZeroDivisionError)
@@ -448,7 +449,7 @@ async def test_a_connection_whose_tls_never_comes_about_is_closed() -> None:
     async with server:
         url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         found = await probed(plan_at(url, policy=Policy(slow_s=0.1, silence_s=0.3)))
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(60):
             await closed.wait()
 
     assert found.judgement.verdict is Verdict.TIMEOUT_FIRST_BYTE

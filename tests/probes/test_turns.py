@@ -45,7 +45,7 @@ async def test_who_is_cancelled_while_waiting_takes_no_turn() -> None:
     first, cancelled, *others = [asyncio.create_task(turns.take()) for _ in range(4)]
     await asyncio.sleep(0)
     cancelled.cancel()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(60):
         await asyncio.gather(first, *others)
         await asyncio.wait([cancelled])
 

@@ -78,7 +78,7 @@ class World:
     moves: list[tuple[str, Move]] = field(default_factory=list)
     happened: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def until(self, met: Callable[[], object], within_s: float = 10.0) -> None:
+    async def until(self, met: Callable[[], object], within_s: float = 60.0) -> None:
         """Wait until a condition is met; it is looked at after each answer and move, and now and then besides."""
         async with asyncio.timeout(within_s):
             while not met():
@@ -89,7 +89,7 @@ class World:
 
     async def until_awaited(self, look: Callable[[], Awaitable[None]], met: Callable[[], object]) -> None:
         """Look again and again until a condition is met."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await look()
             while not met():
                 await asyncio.sleep(0.05)

@@ -53,9 +53,9 @@ async def simulated(
         yield simulator
 
 
-def client_of(limit_s: float = 5.0) -> httpx.AsyncClient:
+def client_of(limit_s: float = 60.0) -> httpx.AsyncClient:
     """A client that reads no certificates, which would take longer than the request."""
-    return httpx.AsyncClient(timeout=limit_s, trust_env=False, verify=False)
+    return httpx.AsyncClient(timeout=httpx.Timeout(60.0, read=limit_s), trust_env=False, verify=False)
 
 
 def body_for(
@@ -90,7 +90,7 @@ async def ask(
     wire: str,
     *,
     stream: bool,
-    limit_s: float = 5.0,
+    limit_s: float = 60.0,
     headers: Mapping[str, str] | None = None,
     model: str = "glm",
     **others: Any,

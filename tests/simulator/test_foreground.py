@@ -26,7 +26,7 @@ def test_a_target_is_read_with_a_file_to_replay(tmp_path: Path) -> None:
 async def test_each_address_is_said_and_answers_until_it_is_cancelled() -> None:
     said: asyncio.Queue[str] = asyncio.Queue()
     running = asyncio.create_task(simulate(["a/one=html", "a/two", "b/three"], say=said.put_nowait))
-    lines = [await asyncio.wait_for(said.get(), 5) for _ in range(3)]
+    lines = [await asyncio.wait_for(said.get(), 60) for _ in range(3)]
     async with client_of() as client:
         told = (await client.get(lines[2].split()[-1])).json()
         running.cancel()

@@ -87,16 +87,16 @@ def test_a_file_that_can_t_be_replayed_says_why(tmp_path: Path, text: str, messa
 
 
 async def test_speed_divides_the_recorded_time_and_the_latencies() -> None:
-    replay = Replay((Row(at_s=0.0, first_byte_s=2.0), Row(at_s=10.0, first_byte_s=30.0)))
-    async with simulated(replay, speed=100.0) as simulator:
+    replay = Replay((Row(at_s=0.0, first_byte_s=200.0), Row(at_s=5000.0, first_byte_s=6000.0)))
+    async with simulated(replay, speed=10_000.0) as simulator:
         began = monotonic()
-        while monotonic() < began + 0.11:
+        while monotonic() < began + 0.51:
             await ask(simulator, OPENAI, stream=True)
         await ask(simulator, OPENAI, stream=True)
         attempts = simulator.asked(TARGET).attempts
     firsts_s = [attempt.first_byte_s or 0.0 for attempt in attempts]
 
-    assert 0.02 <= firsts_s[0] < 0.3 <= firsts_s[-1]
+    assert 0.02 <= min(firsts_s) < 0.6 <= firsts_s[-1] < 60
 
 
 async def test_a_replay_begins_when_it_is_set() -> None:

@@ -9,7 +9,7 @@ from time import monotonic
 import httpx
 import pytest
 
-from monitor.simulator import Simulator
+from monitor.simulator import Simulator, listener
 from monitor.simulator.http import MAX_BODY_BYTES
 from tests.simulator.asking import (
     ANTHROPIC,
@@ -45,7 +45,7 @@ async def answer_to(simulator: Simulator, sent: bytes) -> bytes:
     """Everything that comes back until the other end closes."""
     async with line_to(simulator) as (reader, writer):
         writer.write(sent)
-        return await asyncio.wait_for(reader.read(), 5)
+        return await asyncio.wait_for(reader.read(), 60)
 
 
 async def test_each_provider_has_a_port_of_its_own() -> None:
@@ -104,36 +104,36 @@ async def test_waiting_for_requests_ends_with_the_last_of_them() -> None:
     async with simulated() as simulator:
         waiting = asyncio.create_task(simulator.until_asked(TARGET, 3))
         await asyncio.gather(*(ask(simulator, OPENAI, stream=True) for _ in range(3)))
-        asked = await asyncio.wait_for(waiting, 5)
+        asked = await asyncio.wait_for(waiting, 60)
 
     assert asked.count == 3
 
 
 @pytest.mark.parametrize("name", ["never_answers", "headers_only", "comments_only", "stall", "loop", "flow"])
-async def test_stopping_ends_at_once_whatever_hangs(name: str) -> None:
+async def test_stopping_ends_at_once_whatever_hangs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "_CLOSING_S", 600.0)
     simulator = Simulator({TARGET: name})
     await simulator.start()
     asking = [asyncio.create_task(ask(simulator, OPENAI, stream=True, limit_s=60)) for _ in range(5)]
-    await asyncio.wait_for(simulator.until_asked(TARGET, 5), 5)
-    began = monotonic()
-    await simulator.stop()
-    took_s = monotonic() - began
+    await asyncio.wait_for(simulator.until_asked(TARGET, 5), 60)
+    async with asyncio.timeout(60):
+        await simulator.stop()
     ends = await asyncio.gather(*asking, return_exceptions=True)
 
-    assert took_s < 0.9
     assert all(isinstance(end, httpx.TransportError) for end in ends)
     assert len(asyncio.all_tasks()) == 1
 
 
-async def test_a_client_that_reads_nothing_doesn_t_keep_the_simulator_from_stopping() -> None:
+async def test_a_client_that_reads_nothing_doesn_t_keep_the_simulator_from_stopping(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listener, "_CLOSING_S", 600.0)
     async with simulated("loop,tokens_per_s=10000,seconds=100000") as simulator, line_to(simulator) as (_, writer):
         body = b'{"model": "glm", "stream": true, "messages": [{"role": "user", "content": "hi"}]}'
         writer.write(HEAD + b"content-length: %d\r\n\r\n" % len(body) + body)
-        await asyncio.wait_for(simulator.until_asked(TARGET, 1), 5)
-        began = monotonic()
-        await simulator.stop()
-
-        assert monotonic() - began < 0.9
+        await asyncio.wait_for(simulator.until_asked(TARGET, 1), 60)
+        async with asyncio.timeout(60):
+            await simulator.stop()
 
 
 async def test_no_task_is_left_of_connections_that_ended() -> None:
@@ -176,10 +176,10 @@ async def test_a_body_in_chunks_is_read() -> None:
 async def test_a_client_that_waits_for_a_go_ahead_gets_it() -> None:
     async with simulated() as simulator, line_to(simulator) as (reader, writer):
         writer.write(HEAD + b"expect: 100-continue\r\ncontent-length: 2\r\n\r\n")
-        first = await asyncio.wait_for(reader.readline(), 5)
+        first = await asyncio.wait_for(reader.readline(), 60)
         writer.write(b"{}")
         await reader.readline()
-        second = await asyncio.wait_for(reader.readline(), 5)
+        second = await asyncio.wait_for(reader.readline(), 60)
 
     assert first == b"HTTP/1.1 100 Continue\r\n"
     assert second == b"HTTP/1.1 400 Bad Request\r\n"
@@ -208,7 +208,7 @@ async def test_bytes_that_are_no_request_are_refused(sent: bytes, status: bytes)
 async def test_connections_beyond_the_bound_are_reset() -> None:
     async with simulated("never_answers", connections=2) as simulator:
         asking = [asyncio.create_task(ask(simulator, OPENAI, stream=True)) for _ in range(2)]
-        await asyncio.wait_for(simulator.until_asked(TARGET, 2), 5)
+        await asyncio.wait_for(simulator.until_asked(TARGET, 2), 60)
         with pytest.raises(httpx.TransportError):
             await ask(simulator, OPENAI, stream=True)
         for task in asking:
@@ -221,7 +221,7 @@ async def test_connections_beyond_the_bound_are_reset() -> None:
 async def test_requests_under_way_go_on_when_the_port_closes() -> None:
     async with simulated("first_byte_after,after_s=10") as simulator:
         asking = asyncio.create_task(ask(simulator, OPENAI, stream=True))
-        await asyncio.wait_for(simulator.until_asked(TARGET, 1), 5)
+        await asyncio.wait_for(simulator.until_asked(TARGET, 1), 60)
         await simulator.set(TARGET, "refused")
 
         assert (await asking).ended

@@ -98,7 +98,7 @@ async def test_of_sixteen_replicas_one_moves_the_circuit(store: RedisStore, stor
         made = await asyncio.gather(*(one.apply(TARGET, move, before(move)) for one in stores))
 
         assert [one for one in made if one is not None] == [move]
-        assert await asyncio.wait_for(anext(heard), 5) == (TARGET, move.circuit)
+        assert await asyncio.wait_for(anext(heard), 60) == (TARGET, move.circuit)
     assert await store.moves(TARGET, 10) == [move]
 
 
@@ -190,4 +190,4 @@ async def test_announcements_leave_out_what_they_cannot_read(store: RedisStore, 
 
         await store.apply(TARGET, move, before(move))
 
-        assert await asyncio.wait_for(anext(heard), 5) == (TARGET, move.circuit)
+        assert await asyncio.wait_for(anext(heard), 60) == (TARGET, move.circuit)

@@ -41,7 +41,7 @@ async def test_it_is_given_back_by_its_holder_alone(store: RedisStore) -> None:
 
 async def test_it_lapses_by_itself(store: RedisStore, server: StoreServer) -> None:
     await store.claim("p/m", "one", 0.05)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not await store.claim("p/m", "two", 60.0):
             pass
     with server.raw() as raw:

@@ -97,7 +97,7 @@ def lifeless(data: Path) -> bool:
 
 async def gone(process: int) -> None:
     """Wait until a process is no more."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while command_of(process):  # noqa: ASYNC110 # no event of ours
             await asyncio.sleep(0.01)
 

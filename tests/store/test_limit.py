@@ -15,13 +15,14 @@ async def test_silence_ends_at_the_limit() -> None:
         async with within(0.05):
             await asyncio.Event().wait()
 
-    assert 0.045 <= time.monotonic() - began < 0.2
+    assert 0.045 <= time.monotonic() - began < 60
 
 
 async def test_a_stall_of_our_own_is_excused_once() -> None:
     async with within(0.05):
         time.sleep(0.09)  # noqa: ASYNC251 # the stall
-        await asyncio.sleep(0.02)
+        for _ in range(10):  # without the excuse it would end in the second of these turns
+            await asyncio.sleep(0)
 
 
 async def test_silence_after_a_stall_ends_too() -> None:

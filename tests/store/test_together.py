@@ -44,7 +44,7 @@ async def test_what_comes_meanwhile_goes_with_the_next_and_in_its_order() -> Non
     together = Together(server.send)
     server.open.clear()
     tasks = [asyncio.ensure_future(together.ask(command("GET", "a")))]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not server.sent:  # noqa: ASYNC110 # a few turns of the loop
             await asyncio.sleep(0)
         tasks += [asyncio.ensure_future(together.ask(command("GET", str(i)))) for i in range(20)]
