@@ -25,7 +25,7 @@ else
 endif
 
 soak: environment-dev ## Run the tests that wait for minutes, then load the service for ten and see that nothing grows
-	@$(bin)/pytest -m soak $(ARGS)
+	@$(bin)/pytest -m soak -o faulthandler_timeout=0 $(ARGS)
 	@$(bin)/python -m benchmarks.soak --minutes 10
 
 check: environment-dev ## Check lint, format, types, contracts and the lock
