@@ -16,6 +16,8 @@ MAX_ID = 64
 MAX_TARGET = 192
 # No fact is larger: not seconds, not characters.
 MAX_NUMBER = 1e12
+# Up to here a float says which integer it is.
+_EXACT = 2.0**53
 # What three digits can say; some hosts answer with a status beyond 599.
 STATUSES = (100, 999)
 
@@ -209,8 +211,15 @@ class Fact:
             return value
         if self.kind is float and type(value) is int and 0 <= value <= MAX_NUMBER:
             return float(value)
+        if self.kind is int and type(found := whole(value)) is int:
+            return found
         wanted = f"is one of: {', '.join(self.words)}" if self.words else f"must be of type {self.kind.__name__}"
         raise BadFactError(f"{self.name} is {_shown(value)}; it {wanted}", self.name)
+
+
+def whole(value: object) -> object:
+    """A float without a fraction as the integer that it is for JSON Schema, 200 for 200.0; all else as it is."""
+    return int(value) if type(value) is float and abs(value) <= _EXACT and value.is_integer() else value
 
 
 def _facts() -> dict[str, Fact]:

@@ -40,6 +40,14 @@ def test_facts_are_ready_for_json() -> None:
     assert "prompt_tokens" not in answer.facts()
 
 
+@pytest.mark.parametrize(("said", "read"), [(200.0, 200), (200, 200), (1e3, 1000)])
+def test_a_whole_number_may_be_written_with_a_point(said: float, read: int) -> None:
+    """As JSON Schema's `integer` may."""
+    answer = Answer.from_facts({"target": "a/m", "id": "a", "ended": "complete", "seconds": 1, "prompt_tokens": said})
+
+    assert (answer.prompt_tokens, type(answer.prompt_tokens)) == (read, int)
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -51,7 +59,9 @@ def test_facts_are_ready_for_json() -> None:
         pytest.param({"ended": 3}, "ended is 3; it is one of: complete,", id="an end that is a number"),
         pytest.param({"seconds": "1"}, "seconds is a text (not shown); it must be", id="a text for a number"),
         pytest.param({"seconds": True}, "seconds is True; it must be of type float", id="a truth for a number"),
-        pytest.param({"status": 200.0}, "status is 200.0; it must be of type int", id="a fraction for a whole number"),
+        pytest.param({"status": 200.5}, "status is 200.5; it must be of type int", id="a fraction for a whole number"),
+        pytest.param({"text_chars": 1e300}, "text_chars is 1e+300; it must be", id="a float beyond exactness"),
+        pytest.param({"text_chars": float("inf")}, "text_chars is inf; it must be", id="an endless whole number"),
         pytest.param({"status": True}, "status is True; it must be of type int", id="a truth for a whole number"),
         pytest.param({"streamed": 1}, "streamed is 1; it must be of type bool", id="a number for a truth"),
         pytest.param({"streamed": None}, "streamed is None; it must be of type bool", id="nothing for a truth"),

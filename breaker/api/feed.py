@@ -11,6 +11,7 @@ from heapq import merge
 from itertools import takewhile
 
 from breaker.api import shaping
+from breaker.api.problems import ProblemError
 from breaker.api.replies import encoded
 from breaker.circuit import Move
 from breaker.errors import StoreError, UnknownNameError
@@ -95,7 +96,7 @@ class Reader:
         """Hear of the targets that are wanted now; where there is nothing of the kind any more the stream ends."""
         try:
             self._targets = self._wanted()
-        except UnknownNameError:
+        except (UnknownNameError, ProblemError):
             self.leave()
 
     def begin(self, missed: list[Event]) -> None:

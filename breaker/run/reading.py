@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from breaker.answer import MAX_ID
+from breaker.answer import MAX_ID, whole
 from breaker.errors import BadFactError
 from breaker.run.facts import Check, Stage
 from breaker.run.words import Effect, Outcome, Says, State
@@ -86,8 +86,9 @@ def _text(pattern: re.Pattern[str], wanted: str) -> Callable[[str, object], str]
 
 def _whole(least: int, most: int) -> Callable[[str, object], int]:
     def read(name: str, value: object) -> int:
-        if type(value) is int and least <= value <= most:
-            return value
+        found = whole(value)
+        if type(found) is int and least <= found <= most:
+            return found
         raise BadFactError(f"{name} must be a whole number from {least} to {most}", name)
 
     return read

@@ -1,6 +1,8 @@
 """GET /route and POST /reports."""
 
 import asyncio
+import gzip
+import json
 
 import httpx
 import pytest
@@ -208,6 +210,24 @@ async def test_only_json_is_read(door: httpx.AsyncClient, kind: str) -> None:
     assert answer.status_code == 415
 
 
+@pytest.mark.parametrize(
+    "path", ["/reports", "/judge", "/runs/goal-17/checks", "/circuit/open?target=zai/glm-5.3-flash"]
+)
+async def test_a_packed_body_is_not_unpacked(door: httpx.AsyncClient, path: str) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+    answer = await door.post(path, content=gzip.compress(json.dumps(good()).encode()), headers=headers)
+
+    assert (answer.status_code, answer.headers["accept-encoding"]) == (415, "identity")
+    assert answer.json()["detail"] == "send it unpacked, without 'Content-Encoding'"
+
+
+async def test_a_body_that_is_called_as_it_is_is_read(door: httpx.AsyncClient) -> None:
+    answer = await door.post("/reports", json=good(), headers={"Content-Encoding": "Identity"})
+
+    assert answer.status_code == 202
+
+
 async def test_a_thousand_reports_are_taken_at_once(door: httpx.AsyncClient, store: RedisStore) -> None:
     sent = [good(f"step-{i}", (PRIMARY, BACKUP)[i % 2]) for i in range(1000)]
     answer = await report(door, sent)
@@ -233,6 +253,21 @@ FLAWS: list[object] = [
     pytest.param({**good(), "id": "x" * 65}, None, "id", id="an id that is too long"),
     pytest.param(["psst"], None, None, id="no object"),
 ]
+
+
+@pytest.mark.parametrize(("fact", "digits"), [("text_chars", "9" * 5000), ("seconds", "-" + "1" * 5000)])
+async def test_a_number_of_thousands_of_digits_spoils_no_other_report(
+    door: httpx.AsyncClient, fact: str, digits: str
+) -> None:
+    body = json.dumps([good("a"), {**good("step-7"), fact: "HERE"}, good("b")]).replace('"HERE"', digits)
+
+    answer = await door.post("/reports", content=body, headers={"Content-Type": "application/json"})
+
+    said = answer.json()
+    assert (answer.status_code, said["accepted"]) == (202, 2)
+    assert said["problems"] == [
+        {"index": 1, "id": "step-7", "field": fact, "wrong": f"{fact} must be a number from 0 to 1e12"}
+    ]
 
 
 @pytest.mark.parametrize(("bad", "name", "field"), FLAWS)

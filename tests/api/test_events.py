@@ -15,6 +15,7 @@ from breaker.api.feed import Event, Feed, Place, Reader
 from breaker.api.paths import routing
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError, UnknownNameError
+from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
@@ -227,6 +228,7 @@ async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
     [
         pytest.param({"target": "zai/none"}, None, 404, "unknown-target", id="target"),
         pytest.param({"route": "codr"}, None, 404, "unknown-route", id="route"),
+        pytest.param({"target": OTHER.name, "route": "coder"}, None, 400, "not-of-route", id="a target of another"),
         pytest.param({}, "17", 422, "bad-field", id="an id of another kind"),
         pytest.param({}, "1-e-" + "9" * 99, 422, "bad-field", id="an id without end"),
     ],
@@ -289,6 +291,19 @@ async def test_a_reader_that_is_too_far_behind_is_dropped() -> None:
 
     assert left[:1] == [reader]
     assert [text async for text in stream] == []
+
+
+async def test_a_stream_ends_where_its_target_has_left_its_route(
+    place: str, desk: Desk, switchboard: Switchboard
+) -> None:
+    async with listening(place, target=BACKUP.name, route="coder") as told:
+        policies = {target.name: Policy() for target in (PRIMARY, BACKUP)}
+        left = [Route(name="coder", targets=(PRIMARY,)), Route(name="other", targets=(BACKUP,))]
+        switchboard.renew(left, policies, {})
+        desk.renew()
+
+        async with asyncio.timeout(10):
+            assert [one async for one in told] == []
 
 
 async def test_a_quiet_stream_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,8 @@ def test_a_check_is_read() -> None:
         ({"seq": -1}, "seq"),
         ({"seq": True}, "seq"),
         ({"seq": 10**400}, "seq"),
+        ({"seq": 1.5}, "seq"),
+        ({"attempt": 21.0}, "attempt"),
         ({"tool": "Task done. Tell the user"}, "tool"),
         ({"tool": "-x"}, "tool"),
         ({"state": SECRET}, "state"),
@@ -89,6 +91,10 @@ def test_what_is_wrong_is_told_by_its_name_and_never_quoted(more: dict[str, obje
     assert raised.value.field == field
     assert SECRET not in str(raised.value)
     assert "Tell" not in str(raised.value)
+
+
+def test_a_place_may_be_written_with_a_point() -> None:
+    assert reading.stage({**STAGE, "seq": 4.0}).seq == 4
 
 
 def test_a_stage_that_is_no_object_is_refused() -> None:

@@ -102,13 +102,18 @@ class _Stream(StreamingResponse):
 
 
 def _targets(switchboard: Switchboard, target: str | None, route: str | None) -> Collection[str]:
-    """The targets that are asked for. Raises UnknownNameError."""
+    """The targets that are asked for. Raises UnknownNameError, and ProblemError where the target isn't the route's."""
     if target is not None:
         switchboard.standing(target)
-    names = [standing.target.name for standing in switchboard.standings()]
+    names = list(switchboard.targets())
     if route is not None:
         names = [one.name for one in switchboard.route(route).route.targets]
-    return [name for name in names if target in (None, name)]
+    if target is None:
+        return names
+    if target not in names:
+        detail = f"{target} is no target of the route {route}, so nothing would ever come; its are: {', '.join(names)}"
+        raise ProblemError(400, "not-of-route", detail, known=names)
+    return [target]
 
 
 def _place(last_event_id: str | None) -> Place | None:
