@@ -12,7 +12,7 @@ from breaker.circuit import Cause, Circuit, Held
 from breaker.log import Log
 from monitor.cli import main
 from tests.api.scenes import NOW, circuit, entry, held, knows, scene
-from tests.api.world import PRIMARY, ROUTES
+from tests.api.world import BACKUP, PRIMARY, ROUTES
 from tests.probes.raw_server import Exchange, raw_server
 
 CALM = {"stale": False, "age_s": 0.4, "self_suspect_s": None}
@@ -21,7 +21,7 @@ SLOW = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
 CLOSED_BY_HAND = Held(opened=False, who="anna", why="new plan", since=NOW - 60, until=NOW + 600)
 
 
-async def status(*words: str, about: Mapping[str, object] = CALM, log: Log | None = None, **circuits: Circuit) -> int:
+async def status(*words: str, about: Mapping[str, object] = CALM, log: Log | None = None, **circuits: object) -> int:
     """Run the command against a service that knows these circuits."""
     view = scene(logs={} if log is None else {"primary": log}, **circuits)  # type: ignore[arg-type] # by short name
     said = {**about, "targets": [of_standing(standing, ROUTES, NOW) for standing in view.standings]}
@@ -58,6 +58,15 @@ async def test_a_service_that_sees_nothing_is_never_good(
 
     assert code == 1
     assert (line in capsys.readouterr().out) is not bool(words)
+
+
+async def test_of_a_store_that_answers_in_part_the_command_names_what_is_old(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = await status(about={**CALM, "stale": True}, gone={"backup": 12.0})
+
+    line = f"The service can't reach a part of its store; of {BACKUP.name} this is what was last known."
+    assert (code, line in capsys.readouterr().out) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,13 @@ def known(
 ) -> _Known:
     found = circuit or (moves[0].circuit if moves else NEW)
     standing = Standing(
-        target=target, policy=policy, circuit=found, state=state(found, now), until=until(found, now), log=log
+        target=target,
+        policy=policy,
+        circuit=found,
+        state=state(found, now),
+        until=until(found, now),
+        log=log,
+        stale=False,
     )
     said = {"stale": False, "age_s": 0.4, "self_suspect_s": None, **about}
     return _Known(said, of_standing(standing, ROUTES, now), [of_move(target.name, each, now) for each in moves])

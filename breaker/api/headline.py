@@ -32,10 +32,15 @@ class Headline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
-    """How old what is known is, in seconds (None: nothing is), and for how long our own network has been down."""
+    """How old what is known is, in seconds (None: nothing is), and for how long our own network has been down.
+
+    `age_s` is since any part of the store answered, `oldest_s` the greatest age of a target; `silent` says that no part
+    of the store has answered lately.
+    """
 
     age_s: float | None
-    stale: bool
+    oldest_s: float | None
+    silent: bool
     self_suspect_s: float | None = None
 
 
@@ -43,13 +48,21 @@ def headline(decisions: Sequence[Decision], standings: Sequence[Standing], now: 
     """What a person should know first. What is old is never called well."""
     said = _of_routes(decisions, standings, now)
     also = (said.text, *said.more)
-    if known.stale:
+    if known.silent:
         return Headline(Mood.UNKNOWN, _stale(known.age_s), () if known.age_s is None else also)
+    old = [_in_part(standings, known.oldest_s)] if any(standing.stale for standing in standings) else []
     if known.self_suspect_s is not None:
         text = "Our own network seems to be down: nothing moves until it is back."
         since = f"It has been so for {roughly(known.self_suspect_s)}; what was last known before:"
-        return Headline(Mood.SELF_SUSPECT, text, (since, *also))
-    return said
+        return Headline(Mood.SELF_SUSPECT, text, (*old, since, *also))
+    if not old:
+        return said
+    # What the other parts of the store say is no guess, and may be worse.
+    known_now = _of_routes([decision for decision in decisions if not decision.stale], standings, now)
+    if known_now.mood not in (Mood.BACKUP, Mood.LAST_RESORT):
+        return Headline(Mood.UNKNOWN, old[0], also)
+    first = (known_now.text, *known_now.more)
+    return Headline(known_now.mood, known_now.text, (*known_now.more, *old, *(one for one in also if one not in first)))
 
 
 def of_decision(decision: Decision, standings: Sequence[Standing], now: float) -> str:
@@ -144,6 +157,13 @@ def _why_primary(primary: Standing, now: float) -> str:
         would_be = "" if automatic(primary, now).state.passes else ", although it would be out by itself"
         return f"The primary, held closed by {held.who}{would_be}."
     return _unheard([primary], now) if unheard(primary, now) else "The primary, in order."
+
+
+def _in_part(standings: Sequence[Standing], oldest_s: float | None) -> str:
+    old = [standing.target.name for standing in standings if standing.stale]
+    which = old[0] if len(old) == 1 else f"{len(old)} of {len(standings)} targets"
+    since = "hasn't answered yet" if oldest_s is None else f"hasn't answered for {lasting(oldest_s)}"
+    return f"A part of the store {since}: of {which} this is what was last known."
 
 
 def _stale(age_s: float | None) -> str:

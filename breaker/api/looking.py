@@ -73,7 +73,12 @@ class Looking:
             notices=self._besides.notices(),
             spent=await self._spent_today(),
             now=board.now(),
-            known=Known(age_s=board.age_s(), stale=board.stale(), self_suspect_s=board.self_suspect_s()),
+            known=Known(
+                age_s=board.age_s(()),
+                oldest_s=board.age_s(),
+                silent=board.silent(),
+                self_suspect_s=board.self_suspect_s(),
+            ),
             metrics=self._metrics,
         )
 

@@ -73,6 +73,11 @@ def unheard(standing: Standing, now: float) -> bool:
     return quiet_s(standing, now) > standing.policy.silent_s
 
 
+def unknown(standing: Standing, now: float) -> bool:
+    """Whether a target can't be called well, since what is known of it is old."""
+    return standing.stale or unheard(standing, now)
+
+
 def ignored(entry: Entry) -> str:
     """Why an answer counts for nothing although it isn't the caller's fault; empty where it counts."""
     if entry.answer.self_suspect:

@@ -133,6 +133,7 @@ class TargetShape(TypedDict):
     usual_first_byte_s: float | None
     sluggish_above_s: float | None
     policy: dict[str, float | bool]
+    stale: bool
 
 
 class MeasureShape(TypedDict):
@@ -159,7 +160,7 @@ class MoveShape(TypedDict):
 
 
 class TargetsShape(TypedDict):
-    """What is known of all targets, and how old that is."""
+    """What is known of all targets; `stale` and `age_s` are those of the oldest."""
 
     stale: bool
     age_s: float | None
@@ -232,15 +233,16 @@ class ReloadedShape(TypedDict):
 
 
 class RouteShape(TypedDict):
-    """A route: its targets, the preferred one first, and how many of them may stay out."""
+    """A route: its targets, the preferred one first, how many of them may stay out, and whether that is old news."""
 
     route: str
     targets: list[str]
     max_open_share: float
+    stale: bool
 
 
 class RoutesShape(TypedDict):
-    """All that decides where the steps of each route go."""
+    """All that decides where the steps of each route go; `stale` says that one of them is."""
 
     stale: bool
     routes: list[RouteShape]

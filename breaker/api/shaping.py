@@ -87,6 +87,7 @@ def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> Targ
         "usual_first_byte_s": _ms(usual.typical_s(standing.log.usual)),
         "sluggish_above_s": _ms(sluggish_above_s(standing)),
         "policy": asdict(standing.policy),
+        "stale": standing.stale,
     }
 
 

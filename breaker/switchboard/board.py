@@ -72,13 +72,20 @@ class Switchboard:
         now = self._snapshot.now(time.monotonic())
         return time.time() if now is None else now
 
-    def age_s(self) -> float | None:
-        """How old the snapshot is; None before the first read."""
-        return self._snapshot.age_s(time.monotonic())
+    def age_s(self, targets: Collection[str] | None = None) -> float | None:
+        """How old what is known of these targets is at most, or of all; None before the first read.
+
+        Of no target at all: how long ago any part of the store has answered.
+        """
+        return self._snapshot.age_s(time.monotonic(), targets)
 
     def stale(self) -> bool:
-        """Whether the store hasn't answered lately."""
+        """Whether the store, or a part of it, hasn't answered lately."""
         return self.fresh_s() == 0
+
+    def silent(self) -> bool:
+        """Whether no part of the store has answered lately."""
+        return self._snapshot.fresh_s(time.monotonic(), ()) == 0
 
     def trouble(self) -> str:
         """What is wrong with the store, without saying where it is: "doesn't answer in time"; empty for nothing."""
@@ -236,7 +243,7 @@ class Switchboard:
         if self._looked_back_at is not None and time.monotonic() - self._looked_back_at < LOOK_S:
             return
         self._looked_back_at = time.monotonic()
-        names = list(self._roster.targets)
+        names = [name for name in self._roster.targets if name not in self._snapshot.behind]
         try:
             for first in range(0, len(names), _TOGETHER):
                 self._snapshot.histories |= await self._store.histories(names[first : first + _TOGETHER])
@@ -266,6 +273,7 @@ class Switchboard:
             state=circuits.state(circuit, now),
             until=circuits.until(circuit, now),
             log=self._snapshot.logs.get(target.name, Log()),
+            stale=self._snapshot.fresh_s(time.monotonic(), [target.name]) == 0,
         )
 
     def _default(self) -> str:

@@ -28,7 +28,10 @@ class Network(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Standing:
-    """A target as people see it: its circuit, what that is now, and what its last answers were."""
+    """A target as people see it: its circuit, what that is now, and what its last answers were.
+
+    `stale` says that the part of the store where it lies hasn't answered lately.
+    """
 
     target: Target
     policy: Policy
@@ -36,6 +39,7 @@ class Standing:
     state: State
     until: float | None
     log: Log
+    stale: bool
 
 
 def newest(log: Log) -> Entry | None:

@@ -88,7 +88,7 @@ def _show_target(args: argparse.Namespace, target: Mapping[str, Any]) -> None:
 def _besides(said: Mapping[str, Any]) -> Iterator[str]:
     """What a table has no place for."""
     if said["stale"]:
-        yield "The service can't reach its store; this is what was last known."
+        yield _old(said["targets"])
     if said["self_suspect_s"] is not None:
         yield "Our own network seems to be down: nothing moves until it is back."
     for target in said["targets"]:
@@ -96,6 +96,13 @@ def _besides(said: Mapping[str, Any]) -> Iterator[str]:
             yield f"{target['target']}: {underneath(target['held']['automatic'])}"
         if (remedy := act(target)) is not None:
             yield f"{target['target']}: {remedy}"
+
+
+def _old(targets: Sequence[Mapping[str, Any]]) -> str:
+    old = [target["target"] for target in targets if target["stale"]]
+    if 0 < len(old) < len(targets):
+        return f"The service can't reach a part of its store; of {', '.join(old)} this is what was last known."
+    return "The service can't reach its store; this is what was last known."
 
 
 def underneath(automatic: Mapping[str, Any]) -> str:

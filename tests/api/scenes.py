@@ -76,6 +76,7 @@ def scene(
     heard_s: Mapping[str, float | None] | None = None,
     logs: Mapping[str, Log] | None = None,
     age_s: float | None = 0.4,
+    gone: Mapping[str, float | None] | None = None,
     self_suspect_s: float | None = None,
     routes: Sequence[Route] = ROUTES,
     moves: Sequence[tuple[str, Move]] = (),
@@ -86,21 +87,31 @@ def scene(
 ) -> View:
     """A view with these circuits; each target was heard of 12 s ago unless `heard_s` or `logs` say otherwise.
 
-    `logs` and `histories` go by the targets' short names.
+    `logs` and `histories` go by the targets' short names, and so do those that are in a part of the store that has been
+    `gone` for so many seconds.
     """
     circuits = {PRIMARY.name: primary, BACKUP.name: backup, OTHER.name: other}
-    stale = age_s is None or age_s > STALE_AFTER_S
+    silent = age_s is None or age_s > STALE_AFTER_S
+    old = {_SHORT[short].name for short in (_SHORT if silent else gone or ())}
+    ages = (age_s, *(gone or {}).values())
     heard = {short: _heard(target, (heard_s or {}).get(short, 12.0)) for short, target in _SHORT.items()}
     return View(
-        decisions=[choose(route, circuits, NOW, stale=stale) for route in routes],
+        decisions=[
+            choose(route, circuits, NOW, stale=any(target.name in old for target in route.targets)) for route in routes
+        ],
         standings=[
-            _standing(target, circuits[target.name], (logs or {}).get(short, heard[short]))
+            _standing(target, circuits[target.name], (logs or {}).get(short, heard[short]), stale=target.name in old)
             for short, target in _SHORT.items()
         ],
         moves=moves,
         notices=notices,
         now=NOW,
-        known=Known(age_s=age_s, stale=stale, self_suspect_s=self_suspect_s),
+        known=Known(
+            age_s=age_s,
+            oldest_s=None if None in ages else max(age for age in ages if age is not None),
+            silent=silent,
+            self_suspect_s=self_suspect_s,
+        ),
         histories={_SHORT[short].name: history for short, history in (histories or {}).items()},
         spent=spent,
         asides=asides,
@@ -111,7 +122,13 @@ def _heard(target: Target, ago_s: float | None) -> Log:
     return Log() if ago_s is None else Log(probes=(entry(target, ago_s),))
 
 
-def _standing(target: Target, found: Circuit, log: Log) -> Standing:
+def _standing(target: Target, found: Circuit, log: Log, *, stale: bool) -> Standing:
     return Standing(
-        target=target, policy=Policy(), circuit=found, state=state(found, NOW), until=until(found, NOW), log=log
+        target=target,
+        policy=Policy(),
+        circuit=found,
+        state=state(found, NOW),
+        until=until(found, NOW),
+        log=log,
+        stale=stale,
     )

@@ -166,6 +166,46 @@ def test_a_store_that_is_gone_is_said_before_what_was_last_known() -> None:
     assert more == ("coder is on its backup: zai/glm-5.3-flash is slow; it may be back in about 6 min.",)
 
 
+PART_GONE = "A part of the store hasn't answered for 12 s: of own/small this is what was last known."
+ON_BACKUP = "coder is on its backup: zai/glm-5.3-flash is slow; it may be back in about 6 min."
+LOST = "reviewer has no target in order and goes to own/small as a last resort."
+
+
+@pytest.mark.parametrize(
+    ("circuits", "mood", "text", "more"),
+    [
+        pytest.param({}, Mood.UNKNOWN, PART_GONE, ("All is well: 2 routes on their primaries.",), id="else all well"),
+        pytest.param({"primary": OPEN}, Mood.BACKUP, ON_BACKUP, (PART_GONE,), id="another part says worse"),
+        pytest.param(
+            {"other": OPEN}, Mood.UNKNOWN, PART_GONE, (LOST, "The next chance comes in about 6 min."), id="old bad news"
+        ),
+        pytest.param(
+            {"primary": OPEN, "other": OPEN},
+            Mood.BACKUP,
+            ON_BACKUP,
+            (PART_GONE, LOST, "The next chance comes in about 6 min."),
+            id="new bad news before the old",
+        ),
+    ],
+)
+def test_a_part_of_the_store_that_is_gone_makes_no_other_part_old(
+    circuits: dict[str, object], mood: Mood, text: str, more: tuple[str, ...]
+) -> None:
+    assert said(**circuits, gone={"other": 12.3}) == (mood, text, more)
+
+
+def test_where_most_is_in_a_part_that_was_never_there_the_headline_counts_it() -> None:
+    told = said(gone={"primary": 3.0, "other": None})
+
+    assert told[1] == "A part of the store hasn't answered yet: of 2 of 3 targets this is what was last known."
+
+
+def test_a_part_that_is_gone_is_said_beside_a_network_that_is_down() -> None:
+    mood, _, more = said(gone={"other": 12.3}, self_suspect_s=40.0)
+
+    assert (mood, more[0]) == (Mood.SELF_SUSPECT, PART_GONE)
+
+
 def test_before_the_first_read_nothing_is_known() -> None:
     assert said(age_s=None) == (Mood.UNKNOWN, "The store hasn't answered yet: nothing is known.", ())
 

@@ -1,5 +1,7 @@
 """GET /livez, /readyz and /metrics."""
 
+import time
+
 import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
@@ -11,7 +13,7 @@ from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import MAX_WAITING, Switchboard
 from tests.api.server import Server
-from tests.api.world import PRIMARY, URL
+from tests.api.world import PRIMARY, URL, part_gone
 from tests.store.answers import good
 
 
@@ -67,6 +69,19 @@ async def test_an_old_snapshot_is_not_ready(switchboard: Switchboard, door: http
 
     assert answer.status_code == 503
     assert answer.json()["detail"].startswith("the store was last read 10")
+
+
+async def test_a_part_of_the_store_that_is_gone_is_told_from_the_whole(
+    switchboard: Switchboard, door: httpx.AsyncClient
+) -> None:
+    part_gone(switchboard, PRIMARY, 200.0)
+    part = (await door.get("/readyz")).json()["detail"]
+    switchboard._snapshot._read_at = time.monotonic() - 100.0
+    whole = (await door.get("/readyz")).json()["detail"]
+
+    assert part.startswith("a part of the store, with 1 of 3 circuits, was last read 2")
+    assert part.endswith(" s ago: it is gone")
+    assert whole.startswith("the store was last read 1")
 
 
 @pytest.mark.parametrize(

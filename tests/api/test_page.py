@@ -198,6 +198,20 @@ def test_old_data_has_no_colour(age_s: float | None) -> None:
     assert '<main class="fresh">' in page.render(scene())
 
 
+def test_only_what_is_in_a_part_of_the_store_that_is_gone_has_no_colour() -> None:
+    drawn = page.render(scene(gone={"other": 12.0}))
+
+    classes = [attrs.get("class") or "" for tag, attrs in Reader(drawn).elements if tag in ("article", "main")]
+    assert [one.split()[-1] for one in classes if one.startswith(("target", "fresh", "stale"))] == [
+        "fresh",
+        "closed",
+        "closed",
+        "stale",
+    ]
+    assert re.findall(r'class="role ([a-z ]+)"', drawn) == ["primary", "primary stale"]
+    assert "Read from the store 0.4 s ago." in drawn
+
+
 def test_a_target_that_is_not_heard_of_has_no_colour() -> None:
     elements = Reader(page.render(scene(heard_s={"backup": None}))).elements
 

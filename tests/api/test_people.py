@@ -14,7 +14,7 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.scenes import NOW, entry, knows, scene
 from tests.api.server import Server
-from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, URL, failed, good
+from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, URL, failed, good, part_gone
 from tests.reporting import report
 
 ONE = {"target": PRIMARY.name}
@@ -55,6 +55,24 @@ async def test_targets_are_shown_while_the_store_is_gone(door: httpx.AsyncClient
 
     assert answer.status_code == 200
     assert answer.json()["targets"][0]["last_answer"]["id"] == "a"
+
+
+async def test_while_a_part_of_the_store_is_gone_only_its_targets_are_stale(
+    door: httpx.AsyncClient, switchboard: Switchboard
+) -> None:
+    part_gone(switchboard, OTHER, 100.0)
+
+    whole, primary, other = [
+        (await door.get("/targets", params=params)).json()
+        for params in ({}, {"target": PRIMARY.name}, {"target": OTHER.name})
+    ]
+
+    assert [one["stale"] for one in whole["targets"]] == [False, False, True]
+    assert [(one["stale"], one["age_s"] > 99) for one in (whole, primary, other)] == [
+        (True, True),
+        (False, False),
+        (True, True),
+    ]
 
 
 async def test_what_was_never_read_is_called_stale(door: httpx.AsyncClient, switchboard: Switchboard) -> None:

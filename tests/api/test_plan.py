@@ -4,15 +4,15 @@ import httpx
 
 from breaker.answer import Answer
 from breaker.switchboard import Switchboard
-from tests.api.world import BACKUP, OTHER, PRIMARY, failed
+from tests.api.world import BACKUP, OTHER, PRIMARY, failed, part_gone
 
 
 async def test_each_route_names_its_targets_in_their_order(door: httpx.AsyncClient) -> None:
     said = (await door.get("/routes")).json()
 
     assert said["routes"] == [
-        {"route": "coder", "targets": [PRIMARY.name, BACKUP.name], "max_open_share": 1.0},
-        {"route": "reviewer", "targets": [OTHER.name], "max_open_share": 1.0},
+        {"route": "coder", "targets": [PRIMARY.name, BACKUP.name], "max_open_share": 1.0, "stale": False},
+        {"route": "reviewer", "targets": [OTHER.name], "max_open_share": 1.0, "stale": False},
     ]
     assert [one["target"] for one in said["targets"]] == [PRIMARY.name, BACKUP.name, OTHER.name]
     never = {"generation": 0, "cause": None, "since_s": None, "open_s": None, "hold_s": 0.0, "held": None}
@@ -36,6 +36,19 @@ async def test_an_open_circuit_says_for_how_long(door: httpx.AsyncClient, switch
     assert (said["generation"], said["cause"], said["hold_s"], said["held"]) == (1, "errors", 600.0, None)
     assert 500 < said["open_s"] <= 600
     assert 0 <= said["since_s"] < 100
+
+
+async def test_while_a_part_of_the_store_is_gone_only_routes_with_a_target_there_are_stale(
+    door: httpx.AsyncClient, switchboard: Switchboard
+) -> None:
+    part_gone(switchboard, OTHER, 100.0)
+
+    whole, coder, reviewer = [
+        (await door.get(f"/routes{one}")).json() for one in ("", "?route=coder", "?route=reviewer")
+    ]
+
+    assert [(one["route"], one["stale"]) for one in whole["routes"]] == [("coder", False), ("reviewer", True)]
+    assert [one["stale"] for one in (whole, coder, reviewer)] == [True, False, True]
 
 
 async def test_a_route_that_is_none_is_told_apart(door: httpx.AsyncClient) -> None:

@@ -66,6 +66,18 @@ def test_what_a_target_is_since_when_and_why_are_facts_apart() -> None:
     )
 
 
+def test_of_a_part_of_the_store_that_is_gone_each_target_and_route_says_so() -> None:
+    said = shaping.of_view(scene(gone={"other": 12.0}))
+
+    assert (said["stale"], said["age_s"]) == (True, 12.0)
+    assert [(one["route"], one["stale"]) for one in said["routes"]] == [("coder", False), ("reviewer", True)]
+    assert [(one["target"], one["stale"]) for one in said["targets"]] == [
+        (PRIMARY.name, False),
+        (BACKUP.name, False),
+        (OTHER.name, True),
+    ]
+
+
 def test_a_hold_by_hand_is_its_cause() -> None:
     assert of(PRIMARY.name, scene(primary=held(opened=True, left_s=60)))["cause"] == "manual"
 
@@ -124,6 +136,8 @@ def test_the_indicator_is_of_routes(view: View, indicator: str) -> None:
         pytest.param(held(opened=True, left_s=60), {}, "under_maintenance", id="held open"),
         pytest.param(held(opened=False, left_s=60), {}, "operational", id="held closed"),
         pytest.param(Circuit(), {"age_s": 9.0}, "degraded_performance", id="stale"),
+        pytest.param(Circuit(), {"gone": {"other": 9.0}}, "degraded_performance", id="its part of the store is gone"),
+        pytest.param(Circuit(), {"gone": {"primary": 9.0}}, "operational", id="another part of the store is gone"),
         pytest.param(Circuit(), {"heard_s": {"other": None}}, "degraded_performance", id="unheard"),
     ],
 )
@@ -199,6 +213,8 @@ def decision(view: View, number: int = 0) -> Any:  # Any: a decision
         pytest.param(scene(primary=OPEN), "on a backup", True, id="backup"),
         pytest.param(ALL_OUT, "no target in order", True, id="last resort"),
         pytest.param(scene(age_s=12.0), "stale", False, id="stale"),
+        pytest.param(scene(gone={"backup": 12.0}), "stale", False, id="one of its targets is stale"),
+        pytest.param(scene(gone={"other": 12.0}), "on its primary", True, id="another route is stale"),
         pytest.param(scene(heard_s={"primary": None}), "not heard of", False, id="unheard"),
     ],
 )
@@ -215,6 +231,7 @@ def test_a_routes_badge_says_where_it_goes(view: View, message: str, known: bool
         pytest.param(scene(primary=OPEN), "out: slow", id="open"),
         pytest.param(scene(primary=held(opened=True, left_s=9)), "out: by hand", id="held open"),
         pytest.param(scene(age_s=12.0), "stale", id="stale"),
+        pytest.param(scene(gone={"other": 12.0}), "takes requests", id="another is stale"),
         pytest.param(scene(heard_s={"primary": None}), "not heard of", id="unheard"),
     ],
 )

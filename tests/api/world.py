@@ -1,5 +1,6 @@
 """The providers, routes and reports that the door's tests speak of."""
 
+import time
 from dataclasses import replace
 
 from breaker.circuit import Cause, Move, State
@@ -58,3 +59,10 @@ async def closes(board: Switchboard, store: RedisStore, target: Target, ago_s: f
     move = Move(at=at, before=State.OPEN, after=State.CLOSED, cause=Cause.RECOVERED, why="a test", circuit=circuit)
     assert await store.apply(target.name, move, reading.circuit) is not None
     await board.refresh()
+
+
+def part_gone(board: Switchboard, target: Target, for_s: float) -> None:
+    """Let the part of the store where a target lies be gone for so long; the rest is fresh for all of a slow test."""
+    now = time.monotonic()
+    board._snapshot.was_read(now + 1000.0, now + 1000.0, None, {target.name: "is gone"})
+    board._snapshot.behind[target.name] = now - for_s

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from breaker.api.recent import Recent
 from breaker.circuit import hold
 from breaker.errors import StoreError, StoreGoneError
 from breaker.policy import Policy
@@ -374,11 +375,16 @@ async def test_while_a_part_is_gone_only_routes_with_a_target_there_are_stale(fo
         await tried(lambda: board.hold(here, opened=True, who="ann", why="trial", for_s=60))
         await tried(board.settle)
         chosen = board.route("there")
+        await tried(lambda: store.histories([here]))
+        await board.look_back()
+        moved = await Recent(board).moves()
 
     assert list(board.behind()) == [there]
     assert board.stale()
     assert chosen.reason.value == "manual"
     assert (chosen.age_s or 0.0) > 1.0
+    assert [name for name, _ in moved] == [here]
+    assert list(board._snapshot.histories) == [here]
 
 
 async def tried(call: Callable[[], Awaitable[object]]) -> float:

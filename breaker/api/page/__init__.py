@@ -36,7 +36,7 @@ def drawn(view: View) -> Iterator[str]:
         logo=marks.LOGO,
         clock=parts.moment(view.now, view.now),
         mood=told.mood.value,
-        known="stale" if view.known.stale else "fresh",
+        known="stale" if view.known.silent else "fresh",
         mark=marks.of_mood(told.mood),
         headline=escape(told.text),
         more=_more(told),

@@ -26,8 +26,10 @@ def ago(at: float, now: float) -> str:
     return f"{lasting(now - at)} ago"
 
 
-def unheard(standing: Standing, now: float) -> str:
+def unknown(standing: Standing, now: float) -> str:
     """The class that takes the colours from what is not known to be so."""
+    if standing.stale:
+        return " stale"
     return " unheard" if sentences.unheard(standing, now) else ""
 
 

@@ -17,7 +17,7 @@ _ROLES = {Role.PRIMARY: "on its primary", Role.BACKUP: "on a backup", Role.LAST_
 def card(decision: Decision, view: View) -> str:
     """A route as a card."""
     chosen = view.standing(decision.target)
-    role = f"{decision.role.value}{parts.unheard(chosen, view.now)}"
+    role = f"{decision.role.value}{parts.unknown(chosen, view.now)}"
     steps = "\n".join(_step(view.standing(t), view.now, chosen=t == decision.target) for t in decision.route.targets)
     return (
         f'<article class="route"><header><h3>{escape(decision.route.name)}</h3>'
@@ -36,7 +36,7 @@ def _left(decision: Decision, view: View) -> str:
 
 def _step(standing: Standing, now: float, *, chosen: bool) -> str:
     """A target in a route's order of preference."""
-    classes = f"step{' chosen' if chosen else ''}{parts.unheard(standing, now)}"
+    classes = f"step{' chosen' if chosen else ''}{parts.unknown(standing, now)}"
     return (
         f'<li class="{classes}">{marks.of_state(standing.state)}<span class="who">{parts.name(standing.target)}</span>'
         f'<span class="word">{escape(_word(standing, now, chosen=chosen))}</span></li>'

@@ -21,7 +21,7 @@ def card(standing: Standing, view: View, number: int) -> str:
     found = speed(samples, now)
     day = last_slots(history, now, Keep.of(policy, Source.PROBE).slot_s)
     return (
-        f'<article class="target {standing.state.value}{parts.unheard(standing, now)}" data-part="target-{number}" '
+        f'<article class="target {standing.state.value}{parts.unknown(standing, now)}" data-part="target-{number}" '
         f'aria-labelledby="target-{number}">\n'
         f'<header><h3 id="target-{number}">{parts.name(standing.target)}</h3>\n{_circuit(standing, now)}</header>\n'
         f'<dl class="figures">\n{_figures(standing, found, now)}\n</dl>\n'

@@ -66,8 +66,9 @@ def _late(queue: Queue) -> list[str]:
 def _stale(switchboard: Switchboard) -> list[str]:
     if not switchboard.stale():
         return []
-    age_s = switchboard.age_s()
+    silent = switchboard.silent()
+    age_s = switchboard.age_s(() if silent else None)
     read = "hasn't been read yet" if age_s is None else f"was last read {age_s:.1f} s ago"
-    trouble, behind = switchboard.trouble(), len(switchboard.behind())
+    trouble, behind = switchboard.trouble(), 0 if silent else len(switchboard.behind())
     which = f"a part of the store, with {behind} of {len(switchboard.targets())} circuits," if behind else "the store"
     return [f"{which} {read}{trouble and f': it {trouble}'}"]

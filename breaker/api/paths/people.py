@@ -32,9 +32,10 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
         """How each target stands, or only one."""
         await switchboard.look_again()
         standings = switchboard.standings() if target is None else [switchboard.standing(target)]
-        age_s, now, suspect_s = switchboard.age_s(), switchboard.now(), switchboard.self_suspect_s()
+        age_s = switchboard.age_s([standing.target.name for standing in standings])
+        now, suspect_s = switchboard.now(), switchboard.self_suspect_s()
         shape: shapes.TargetsShape = {
-            "stale": switchboard.stale(),
+            "stale": any(standing.stale for standing in standings),
             "age_s": None if age_s is None else round(age_s, 3),
             "self_suspect_s": None if suspect_s is None else round(suspect_s, 3),
             "targets": [shaping.of_standing(standing, switchboard.routes, now) for standing in standings],

@@ -30,13 +30,15 @@ def router(switchboard: Switchboard) -> APIRouter:
 def _of(switchboard: Switchboard, routes: Sequence[Route]) -> shapes.RoutesShape:
     now = switchboard.now()
     targets = {target.name: target for route in routes for target in route.targets}
+    stale = {route.name: switchboard.fresh_s(route.name) == 0 for route in routes}
     return {
-        "stale": switchboard.stale(),
+        "stale": any(stale.values()),
         "routes": [
             {
                 "route": route.name,
                 "targets": [target.name for target in route.targets],
                 "max_open_share": route.max_open_share,
+                "stale": stale[route.name],
             }
             for route in routes
         ],

@@ -44,23 +44,24 @@ class Badge:
 def of_route(decision: Decision, view: View) -> Badge:
     """A route's badge."""
     label = decision.route.name
-    if view.known.stale or sentences.unheard(view.standing(decision.target), view.now):
-        return _unknown(label, view)
+    if decision.stale or sentences.unknown(view.standing(decision.target), view.now):
+        return _unknown(label, stale=decision.stale)
     return Badge(label, *_ROLES[decision.role])
 
 
 def of_target(standing: Standing, view: View) -> Badge:
     """A target's badge."""
     label = standing.target.name
-    if view.known.stale or sentences.unheard(standing, view.now):
-        return _unknown(label, view)
+    if sentences.unknown(standing, view.now):
+        return _unknown(label, stale=standing.stale)
     return Badge(label, sentences.circuit(standing), _STATES[standing.state], standing.state)
 
 
 def of_all(view: View) -> Badge:
     """The badge of all routes together."""
     mood = headline(view.decisions, view.standings, view.now, known=view.known).mood
-    return Badge("firstbyte", *_MOODS[mood]) if mood in _MOODS else _unknown("firstbyte", view)
+    stale = any(standing.stale for standing in view.standings)
+    return Badge("firstbyte", *_MOODS[mood]) if mood in _MOODS else _unknown("firstbyte", stale=stale)
 
 
 def draw(badge: Badge) -> str:
@@ -82,8 +83,8 @@ def draw(badge: Badge) -> str:
     )
 
 
-def _unknown(label: str, view: View) -> Badge:
-    return Badge(label, "stale" if view.known.stale else "not heard of", _GREY)
+def _unknown(label: str, *, stale: bool) -> Badge:
+    return Badge(label, "stale" if stale else "not heard of", _GREY)
 
 
 def _width(text: str) -> int:

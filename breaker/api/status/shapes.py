@@ -70,6 +70,7 @@ class RouteStatusShape(TypedDict):
     role: str
     why: str
     in_order: int
+    stale: bool
     targets: list[RouteStepShape]
 
 
@@ -116,6 +117,7 @@ class TargetStatusShape(TypedDict):
     since: str | None
     until: str | None
     why: str
+    stale: bool
     unheard: bool
     last_answer_at: str | None
     last_verdict: str | None

@@ -30,8 +30,8 @@ def of_view(view: View) -> StatusShape:
     return {
         **summary(view),
         "generated_at": shaping.clock(view.now),
-        "stale": known.stale,
-        "age_s": _ms(known.age_s),
+        "stale": any(standing.stale for standing in view.standings),
+        "age_s": _ms(known.oldest_s),
         "self_suspect_s": _ms(known.self_suspect_s),
         "mood": told.mood.value,
         "headline": told.text,
@@ -51,6 +51,7 @@ def _route(decision: Decision, view: View) -> RouteStatusShape:
         "role": decision.role.value,
         "why": of_decision(decision, view.standings, view.now),
         "in_order": sum(standing.state.passes for standing in standings),
+        "stale": decision.stale,
         "targets": [_step(standing, chosen=standing.target == decision.target) for standing in standings],
     }
 
@@ -71,6 +72,7 @@ def _target(standing: Standing, view: View) -> TargetStatusShape:
         "since": _clock(shaping.since(standing)),
         "until": _clock(standing.until),
         "why": sentences.circuit(standing),
+        "stale": standing.stale,
         "unheard": sentences.unheard(standing, view.now),
         "last_answer_at": None if last is None else shaping.clock(last.at),
         "last_verdict": None if last is None else last.verdict.value,

@@ -48,14 +48,14 @@ def summary(view: View) -> SummaryShape:
 
 def _of_route(decision: Decision, view: View) -> tuple[str, str]:
     """A route's status, and why."""
-    unknown = view.known.stale or sentences.unheard(view.standing(decision.target), view.now)
+    unknown = decision.stale or sentences.unknown(view.standing(decision.target), view.now)
     status = "degraded_performance" if unknown and decision.role is Role.PRIMARY else _ROLES[decision.role]
     return status, of_decision(decision, view.standings, view.now)
 
 
 def _of_target(standing: Standing, view: View) -> tuple[str, str]:
     """A target's status, and why."""
-    unknown = view.known.stale or sentences.unheard(standing, view.now)
+    unknown = sentences.unknown(standing, view.now)
     status = "degraded_performance" if unknown and standing.state.passes else _STATES[standing.state]
     nothing_new = "; nothing new is known of it" if unknown else ""
     return status, sentences.circuit(standing) + nothing_new
