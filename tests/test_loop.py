@@ -3,10 +3,12 @@
 import asyncio
 import gc
 import resource
+import sys
 
 import pytest
 import uvloop
 
+from monitor.aside import TURN_S, aside
 from monitor.loop import until_done
 
 
@@ -27,6 +29,15 @@ def test_garbage_is_collected_less_often_while_it_runs() -> None:
 
     assert until_done(work())[0] > before[0]
     assert gc.get_threshold() == before
+
+
+def test_a_thread_that_works_aside_leaves_others_their_turns_and_all_as_it_was() -> None:
+    before = sys.getswitchinterval()
+    with aside():
+        meanwhile = sys.getswitchinterval(), gc.isenabled()
+
+    assert meanwhile == (TURN_S, False)
+    assert (sys.getswitchinterval(), gc.isenabled()) == (before, True)
 
 
 def test_what_the_work_raises_comes_through() -> None:

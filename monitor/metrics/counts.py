@@ -3,13 +3,7 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from prometheus_client import (
-    CollectorRegistry,
-    GCCollector,
-    PlatformCollector,
-    ProcessCollector,
-    disable_created_metrics,
-)
+from prometheus_client import GCCollector, PlatformCollector, ProcessCollector
 from starlette.types import ASGIApp
 
 from breaker import __version__
@@ -23,6 +17,7 @@ from monitor.budget import Cost
 from monitor.exchange.phases import Phase
 from monitor.lag import LoopLag
 from monitor.metrics import names
+from monitor.metrics.family import Registry
 from monitor.metrics.live import Live
 from monitor.metrics.runs import RunMetrics
 from monitor.metrics.scrape import Scrape
@@ -54,26 +49,24 @@ class Metrics:
     """
 
     def __init__(self, settings: Settings) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call] # the library leaves it untyped
-        self.registry = registry = CollectorRegistry()
+        self.registry = registry = Registry()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=registry)
-        names.BUILD.gauge(registry).labels(__version__).set(1)
-        self._live = Live()
-        registry.register(self._live)
+        names.BUILD.numbers(registry).labels(__version__).set(1)
+        self._live = Live(registry)
         self._collectors = Collectors(registry)
         self._targets: dict[str, TargetMetrics] = {}
-        self._in_flight = names.IN_FLIGHT.gauge(registry)
-        self._crashes = names.CRASHES.counter(registry)
-        skipped = names.SKIPPED.counter(registry)
+        self._in_flight = names.IN_FLIGHT.numbers(registry).labels()
+        self._crashes = names.CRASHES.numbers(registry).labels()
+        skipped = names.SKIPPED.numbers(registry)
         self._skipped = {cause: skipped.labels(cause.value) for cause in Skip}
-        self._calls = names.STORE_CALL.histogram(registry)
-        self._call_failures = names.STORE_FAILURES.counter(registry)
+        self._calls = names.STORE_CALL.histogram(registry).labels()
+        self._call_failures = names.STORE_FAILURES.numbers(registry).labels()
         # Listens for itself: `staged` and `concluded` of agents' tasks.
         self.runs = RunMetrics(registry)
         self._limited: set[str] = set()  # providers with a budget
-        self._budget_used = names.BUDGET_USED.gauge(registry)
-        self._budgets = names.BUDGET_TOKENS.gauge(registry), names.BUDGET_USD.gauge(registry)
+        self._budget_used = names.BUDGET_USED.numbers(registry)
+        self._budgets = names.BUDGET_TOKENS.numbers(registry), names.BUDGET_USD.numbers(registry)
         self.renew(settings)
 
     def renew(self, settings: Settings) -> None:
@@ -84,6 +77,7 @@ class Metrics:
         budgets = {plan.target.provider.name: plan.budget for plan in settings.targets}
         self._show_budgets(budgets)
         self.runs.renew(budgets)
+        self.registry.take()  # thousands of new ones; a scrape shall have less to do
 
     def _show_budgets(self, budgets: Mapping[str, Budget]) -> None:
         for gauge in self._budgets:

@@ -1,12 +1,18 @@
 """Every metric that there is: its name, its kind, its labels and what it means."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import HistogramMetricFamily
 
 from breaker.api.route.times import BOUNDS_S
+from monitor.metrics.family import Family, Part, Source, Watched
+from monitor.metrics.lines import number
+from monitor.metrics.series import Histogram, Number
 
 # Those of answers to GET /route stand where they are counted.
 # From a warm cache to far beyond the slow limit of 40 s, which is a bound itself so that slow ones can be counted.
@@ -42,29 +48,33 @@ class Metric:
             return "seconds since 1970"
         return next((unit for unit in _UNITS if bare.endswith(f"_{unit}")), "")
 
-    def counter(self, registry: CollectorRegistry) -> Counter:
-        """The counter itself."""
-        return Counter(self.name, self.meaning, self.labels, registry=registry)
+    def numbers(self, registry: CollectorRegistry) -> Family[Number]:
+        """The counter or gauge itself."""
+        made = Family(self.name, self.kind, self.meaning, self.labels, make=Number)
+        registry.register(made)
+        return made
 
-    def gauge(self, registry: CollectorRegistry) -> Gauge:
-        """The gauge itself."""
-        return Gauge(self.name, self.meaning, self.labels, registry=registry)
-
-    def histogram(self, registry: CollectorRegistry) -> Histogram:
+    def histogram(self, registry: CollectorRegistry) -> Family[Histogram]:
         """The histogram itself."""
-        return Histogram(self.name, self.meaning, self.labels, buckets=self.buckets, registry=registry)
+        make, parts = partial(Histogram, bounds=self.buckets), _parts(self.buckets)
+        made = Family(self.name, self.kind, self.meaning, self.labels, make=make, parts=parts)
+        registry.register(made)
+        return made
 
-    def gauge_family(self) -> GaugeMetricFamily:
-        """An empty gauge for one scrape."""
-        return GaugeMetricFamily(self.name, self.meaning, labels=self.labels)
+    def watched(self, registry: CollectorRegistry, source: Source) -> Watched:
+        """The counter or gauge, read off its source at each scrape."""
+        made = Watched(self.name, self.kind, self.meaning, self.labels, source)
+        registry.register(made)
+        return made
 
     def histogram_family(self) -> HistogramMetricFamily:
         """An empty histogram for one scrape."""
         return HistogramMetricFamily(self.name, self.meaning, labels=self.labels)
 
-    def counter_family(self) -> CounterMetricFamily:
-        """An empty counter for one scrape."""
-        return CounterMetricFamily(self.name.removesuffix("_total"), self.meaning, labels=self.labels)
+
+def _parts(bounds: Sequence[float]) -> list[Part]:
+    buckets = [("_bucket", {"le": number(bound)}) for bound in (*bounds, math.inf)]
+    return [*buckets, ("_count", {}), ("_sum", {})]
 
 
 def _counter(name: str, meaning: str, *labels: str) -> Metric:

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterable
 
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import CollectorRegistry
 
 from breaker.done import Completion, Reason
 from breaker.done.words import OVER
 from breaker.run import State
 from breaker.switchboard import Concluded, Staged
 from monitor.metrics import names
+from monitor.metrics.series import Number
 
 
 class RunMetrics:
     """Decisions, claims of completion and operations, as this process hears of them; each is told to one process."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        decisions, operations = names.RUN_DECISIONS.counter(registry), names.RUN_OPERATIONS.counter(registry)
-        # Rendered before all that they are a share of, so that no share is larger than the whole.
-        self._of_providers = names.PREVENTED.counter(registry), names.CLAIMED.counter(registry)
-        self._prevented: dict[str, Counter] = {}
-        self._claimed: dict[str, Counter] = {}
+        decisions, operations = names.RUN_DECISIONS.numbers(registry), names.RUN_OPERATIONS.numbers(registry)
+        self._of_providers = names.PREVENTED.numbers(registry), names.CLAIMED.numbers(registry)
+        self._prevented: dict[str, Number] = {}
+        self._claimed: dict[str, Number] = {}
         self._decisions = {pair: decisions.labels(*(word.value for word in pair)) for pair in possible()}
         self._operations = {state: operations.labels(state.value) for state in State}
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry
 
 from breaker.answer import Answer
 from breaker.circuit import Cause
@@ -11,6 +11,8 @@ from breaker.verdict import Blame, Judgement, Verdict
 from monitor.budget import Cost
 from monitor.exchange.phases import Phase
 from monitor.metrics import names
+from monitor.metrics.family import Family
+from monitor.metrics.series import Number
 from monitor.settings import TargetPlan
 
 _GOOD = (Verdict.OK, Verdict.TOOL_CALL)
@@ -20,32 +22,31 @@ class Collectors:
     """All collectors that have a child for each target, as the registry knows them."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self.failures = names.PROBE_FAILURES.counter(registry)
-        self.slow = names.PROBE_SLOW.counter(registry)
-        self.suspect = names.PROBE_SUSPECT.counter(registry)
+        self.failures = names.PROBE_FAILURES.numbers(registry)
+        self.slow = names.PROBE_SLOW.numbers(registry)
+        self.suspect = names.PROBE_SUSPECT.numbers(registry)
         self.first_byte = names.PROBE_FIRST_BYTE.histogram(registry)
         self.duration = names.PROBE_DURATION.histogram(registry)
-        # Rendered after all that is divided by it: a probe that ends meanwhile makes no share larger than the whole.
-        self.probes = names.PROBES.counter(registry)
-        self.last_first_byte = names.LAST_FIRST_BYTE.gauge(registry)
-        self.last_duration = names.LAST_DURATION.gauge(registry)
-        self.last_headers = names.LAST_HEADERS.gauge(registry)
-        self.last_phase = names.LAST_PHASE.gauge(registry)
-        self.last_good = names.LAST_GOOD.gauge(registry)
-        self.last_finished = names.LAST_FINISHED.gauge(registry)
-        self.slow_limit = names.SLOW_LIMIT.gauge(registry)
-        self.interval = names.INTERVAL.gauge(registry)
+        self.probes = names.PROBES.numbers(registry)
+        self.last_first_byte = names.LAST_FIRST_BYTE.numbers(registry)
+        self.last_duration = names.LAST_DURATION.numbers(registry)
+        self.last_headers = names.LAST_HEADERS.numbers(registry)
+        self.last_phase = names.LAST_PHASE.numbers(registry)
+        self.last_good = names.LAST_GOOD.numbers(registry)
+        self.last_finished = names.LAST_FINISHED.numbers(registry)
+        self.slow_limit = names.SLOW_LIMIT.numbers(registry)
+        self.interval = names.INTERVAL.numbers(registry)
         self.start_delay = names.START_DELAY.histogram(registry)
-        self.tokens = names.TOKENS.counter(registry)
-        self.usd = names.COST.counter(registry)
-        self.info = names.TARGET_INFO.gauge(registry)
-        self.reports = names.REPORTS.counter(registry)
-        self.moves = names.CIRCUIT_MOVES.counter(registry)
+        self.tokens = names.TOKENS.numbers(registry)
+        self.usd = names.COST.numbers(registry)
+        self.info = names.TARGET_INFO.numbers(registry)
+        self.reports = names.REPORTS.numbers(registry)
+        self.moves = names.CIRCUIT_MOVES.numbers(registry)
 
     def remove(self, provider: str, model: str) -> None:
         """Remove all series of a target."""
         for collector in vars(self).values():
-            collector.remove_by_labels({"provider": provider, "model": model})
+            collector.remove_all(provider=provider, model=model)
 
 
 class TargetMetrics:
@@ -72,7 +73,7 @@ class TargetMetrics:
         self._completion_tokens = all_.tokens.labels(provider, model, "completion")
         self._usd = all_.usd.labels(provider, model)
         for told in (all_.info, all_.interval):  # what an earlier plan said
-            told.remove_by_labels({"provider": provider, "model": model})
+            told.remove_all(provider=provider, model=model)
         skips = str(plan.probe.skip_when_fresh).lower()
         all_.info.labels(provider, model, plan.target.provider.wire, skips).set(1)
         all_.slow_limit.labels(provider, model).set(plan.policy.slow_s)
@@ -141,7 +142,7 @@ class TargetMetrics:
         self._last_finished.labels(*self._labels).set(time.time())
 
 
-def _set(gauge: Gauge, labels: tuple[str, ...], value: float | None) -> None:
+def _set(gauge: Family[Number], labels: tuple[str, ...], value: float | None) -> None:
     """Show a value, or no series where there is none: a 0 would be a good time."""
     if value is None:
         gauge.remove(*labels)
