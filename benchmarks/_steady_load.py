@@ -59,9 +59,9 @@ class Reporting:
 
 
 class Load:
-    """Requests to one door: `/route` at each tick, a report at each fifth."""
+    """Requests to one door: `/route` at each tick, and a report at each fifth where there is something to report."""
 
-    def __init__(self, port: int, reporting: Reporting) -> None:
+    def __init__(self, port: int, reporting: Reporting | None = None) -> None:
         self.port = port
         self.routes: list[Asked] = []
         self.reports: list[Asked] = []
@@ -81,8 +81,8 @@ class Load:
         due, ticks = time.perf_counter(), 0
         while not self.stopped:
             self._send(self.routes, self._question, "")
-            if ticks % 5 == 0:
-                self._send(self.reports, *self._report(ticks // 5))
+            if self._reporting is not None and ticks % 5 == 0:
+                self._send(self.reports, *self._report(self._reporting, ticks // 5))
             ticks += 1
             due += TICK_S
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
@@ -119,10 +119,10 @@ class Load:
         for connection in list(self._all):
             connection.transport.abort()
 
-    def _report(self, number: int) -> tuple[bytes, str]:
-        target = self._reporting.targets[number % len(self._reporting.targets)]
+    def _report(self, reporting: Reporting, number: int) -> tuple[bytes, str]:
+        target = reporting.targets[number % len(reporting.targets)]
         name = f"report-{number}"
-        body = json.dumps({"target": target, "id": name} | self._reporting.facts(target)).encode()
+        body = json.dumps({"target": target, "id": name} | reporting.facts(target)).encode()
         head = f"POST /reports HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Type: application/json\r\n"
         return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body, name
 
@@ -193,7 +193,7 @@ class _Connection(asyncio.Protocol):
 
 @dataclass
 class Tail:
-    """The middle and the tail of what requests took, in microseconds."""
+    """The middle and the tail of some times, by default of what requests took in microseconds."""
 
     took_us: list[float] = field(default_factory=list)
 
