@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ _seq, _order = itemgetter(1), itemgetter(1, 0)
 _DOUBTS = (Outcome.PASSED, Outcome.UNKNOWN, Outcome.FAILED)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """All that is known of one task: answers and checks in their order, operations in that of their first stages.
 
@@ -34,19 +35,29 @@ class Run:
 
     def operation(self, id: str) -> Operation | None:  # noqa: A002 # a fact's name
         """An operation by its id; None where it isn't known."""
-        return next((one for one in self.operations if one.id == id), None)
+        return self._by_id.get(id)
 
     def replaced(self, operation: Operation) -> bool:
         """Whether it failed or never began, and a later one that does the same in another way has succeeded."""
-        return operation.state in (State.FAILED, State.PLANNED) and any(
-            operation.id in one.replaces and one.seq > operation.seq and one.state is State.SUCCEEDED
-            for one in self.operations
-        )
+        at = self._replaced_at.get(operation.id)
+        return at is not None and at > operation.seq and operation.state in (State.FAILED, State.PLANNED)
 
     def has(self, id: str) -> bool:  # noqa: A002 # a fact's name
         """Whether an operation has succeeded, itself or in another way."""
         found = self.operation(id)
         return found is not None and (found.state is State.SUCCEEDED or self.replaced(found))
+
+    # A thousand operations may need sixteen others each.
+
+    @cached_property
+    def _by_id(self) -> dict[str, Operation]:
+        return {one.id: one for one in self.operations}
+
+    @cached_property
+    def _replaced_at(self) -> dict[str, int]:
+        """The places of the last ones that have succeeded, by what they replace."""
+        happened = (one for one in self.operations if one.replaces and one.state is State.SUCCEEDED)
+        return {id_: one.seq for one in happened for id_ in one.replaces}
 
 
 class Folded(NamedTuple):

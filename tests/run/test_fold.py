@@ -223,3 +223,15 @@ def test_that_more_came_than_is_kept_is_known_without_a_fact() -> None:
 
     assert folded is not None
     assert more(folded, [], overfull=True) == (fold(FACTS, overfull=True), folded.stages)
+
+
+def test_of_several_that_replace_one_the_last_that_succeeded_counts() -> None:
+    first, failed, later = (
+        wrote("b", 1, replaces=("a",)),
+        wrote("a", 2, State.FAILED),
+        wrote("c", 3, State.SUCCEEDED, replaces=("a",)),
+    )
+
+    assert not fold([first, failed]).has("a")
+    assert fold([first, failed, later]).has("a")
+    assert fold([failed, later, wrote("d", 4, State.FAILED, replaces=("a",))]).has("a")
