@@ -2,9 +2,6 @@
 
 import asyncio
 import contextlib
-import itertools
-import os
-import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
@@ -15,12 +12,11 @@ from typing import Any, Self, TypeVar
 import redis
 
 from breaker.store.slots import SLOTS, slot_of
+from tests.processes import free_port
 from tests.store_server import BINARIES, StoreServer
 
 # How long a node is silent before the others call it dead.
 NODE_TIMEOUT_MS = 500
-_TURNS = itertools.count()
-
 
 _Made = TypeVar("_Made", bound=AbstractContextManager[Any])
 
@@ -178,23 +174,6 @@ def replicate(master: StoreServer, replica: StoreServer) -> None:
     with master.raw() as one, replica.raw() as other:
         offset = one.info("replication")["master_repl_offset"]
         until(lambda: other.info("replication")["slave_repl_offset"] >= offset)
-
-
-def free_port() -> int:
-    """A port whose bus port, ten thousand above it, is free too; below those that connections get by chance.
-
-    A process has a hundred of its own and takes them in turn: a node that isn't up yet, or is down, keeps its port.
-    """
-    for turn in itertools.islice(_TURNS, 100):
-        port = 20_000 + os.getpid() % 27 * 100 + turn % 100
-        with socket.socket() as one, socket.socket() as other:
-            try:
-                one.bind(("127.0.0.1", port))
-                other.bind(("127.0.0.1", port + 10_000))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no free port")
 
 
 def _agreed(node: ClusterNode, *words: str) -> bool:

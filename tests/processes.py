@@ -69,13 +69,18 @@ def environment(data: Path, more: Mapping[str, str] | None = None) -> dict[str, 
 
 
 def free_port() -> int:
-    """A port that was free a moment ago; below those that connections get by chance.
+    """A port that was free a moment ago, as was the one ten thousand above it, where a cluster's node has its bus.
 
-    A process has a hundred of its own and takes them in turn, so that nobody else takes one before it is used.
+    Both lie below those that connections get by chance. A process has a hundred of its own and takes them in turn, so
+    that nobody else takes one before it is used, and a server that is down keeps its own.
     """
     for turn in itertools.islice(_TURNS, 100):
         port = 10_000 + os.getpid() % 97 * 100 + turn % 100
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+        with (
+            contextlib.suppress(OSError),
+            socket.create_server(("127.0.0.1", port)),
+            socket.create_server(("127.0.0.1", port + 10_000)),
+        ):
             return port
     raise AssertionError("no free port")
 

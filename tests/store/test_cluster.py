@@ -20,8 +20,9 @@ from breaker.store.servers import CLOCK, Single
 from breaker.store.slots import slot_of
 from breaker.switchboard import Switchboard
 from breaker.target import Provider, Target
-from tests.cluster import Cluster, ClusterNode, Moving, free_port, replicate, started, until
+from tests.cluster import Cluster, ClusterNode, Moving, replicate, started, until
 from tests.fixtures import PATIENT_S
+from tests.processes import free_port
 from tests.scenarios.boards import FIRST, board_over, tripped
 from tests.store.answers import good, names, record
 from tests.store.tls import over_tls
