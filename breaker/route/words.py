@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from breaker.circuit import State
+from breaker.circuit import Cause, State
 from breaker.route.step import Unable
 from breaker.target import Target
 
@@ -42,18 +42,18 @@ class Role(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why this target, in one word: what keeps the primary out, or `healthy`."""
+    """Why this target, in one word: what keeps the primary out, as the cause of its circuit's move, or `healthy`."""
 
     HEALTHY = "healthy"
-    SLOW = "slow"
-    ERRORS = "errors"
-    ERROR_RATE = "error_rate"
-    SLUMP = "slump"
-    RATE_LIMITED = "rate_limited"
-    QUOTA = "quota"
-    AUTH = "auth"
-    NOT_FOUND = "not_found"
-    MANUAL = "manual"
+    SLOW = Cause.SLOW.value
+    ERRORS = Cause.ERRORS.value
+    ERROR_RATE = Cause.ERROR_RATE.value
+    SLUMP = Cause.SLUMP.value
+    RATE_LIMITED = Cause.RATE_LIMITED.value
+    QUOTA = Cause.QUOTA.value
+    AUTH = Cause.AUTH.value
+    NOT_FOUND = Cause.NOT_FOUND.value
+    MANUAL = Cause.MANUAL.value
     UNABLE = "unable"  # it can't take this step
     RETURNING = "returning"  # its circuit has closed, and this session's turn to return hasn't come
 
