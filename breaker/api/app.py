@@ -17,6 +17,7 @@ from breaker.api.paths import agents, circuit, health, judge, people, plan, rout
 from breaker.api.paths import reload as reloading
 from breaker.api.paths.reload import Reload
 from breaker.api.replies import BASE_HEADERS
+from breaker.api.straight import Straight
 from breaker.switchboard import Switchboard
 from breaker.wire.phrases import phrase_ids
 from breaker.wire.signs import PHRASES, Phrase
@@ -77,8 +78,7 @@ def create_app(
     async def icon() -> Response:
         return Response(status_code=204, headers=BASE_HEADERS)
 
-    app.add_middleware(agents.Straight, report=reporting.report)
-    app.add_middleware(runs.Straight, deciding=deciding)
+    app.add_middleware(Straight, answering=(reporting.straight, deciding.straight))
     app.add_middleware(Guard, access=access)
     return app
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope
 
 from breaker.answer import Answer
 from breaker.api import bodies, reports, shapes, shaping
@@ -68,6 +68,11 @@ class Reporting:
         self._reader = Reader(switchboard.targets, phrases)
         self._sound = Sound(targets, phrases, reports.MAX_REPORTS)
         self._turns = asyncio.Lock()
+
+    def straight(self, scope: Scope, receive: Receive) -> Awaitable[Response] | None:
+        """Answers `POST /reports` before the framework looks for it: that costs more than all that is done here."""
+        ours = scope["path"] == PATH and scope["method"] == "POST"
+        return self.report(Request(scope, receive)) if ours else None
 
     async def report(self, request: Request) -> Response:
         """Take the facts of one finished attempt or of several, and say what each was; the store hears of it next."""
@@ -138,25 +143,6 @@ class _Taken:
     def __init__(self) -> None:
         self.said: shapes.ReportsShape = {"accepted": 0, "problems": [], "answers": []}
         self.steps = defaultdict[str, list[tuple[int, Step]]](list)
-
-
-class Straight:
-    """Answers `POST /reports` before the framework looks for its route: that costs more than all that is done there."""
-
-    def __init__(self, app: ASGIApp, report: Report) -> None:
-        self._app = app
-        self._report = report
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take reports; all else goes on."""
-        if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
-        try:
-            response = await self._report(Request(scope, receive))
-        except ProblemError as problem:
-            response = problem.response()
-        await response(scope, receive, send)
 
 
 def router(report: Report) -> APIRouter:
