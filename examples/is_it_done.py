@@ -38,12 +38,13 @@ def main() -> None:
         def send_email(to: str) -> str:
             return f"sent to {to}"
 
-        print(update_customer("Anna"), flush=True)
-        for call in (partial(refund, 7), partial(refund, 7), partial(send_email, "Anna")):
+        calls = (partial(update_customer, "Anna"), partial(refund, 7), partial(refund, 7), partial(send_email, "Anna"))
+        for call in calls:  # the model wants the refund a second time
             try:
-                print(call(), flush=True)
-            except (TimeoutError, NotStartedError) as error:  # what the model is told of it
-                print(f"Error: {type(error).__name__}: {error}", flush=True)
+                told = call()
+            except (TimeoutError, NotStartedError) as error:
+                told = f"Error: {type(error).__name__}: {error}"
+            print(f"{call.func.__name__}, as the model is told: {told}", flush=True)
         # Whatever the model says now, "I have refunded the order" for instance: its answer alone decides nothing.
         client.chat.completions.create(model="replaced", messages=[{"role": "user", "content": "Is it done?"}])
         done = run.done()

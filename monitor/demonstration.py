@@ -119,7 +119,12 @@ class Story:
         async with httpx.AsyncClient() as client:
             said = (await client.get(f"{url}/route", params={"route": "coder"})).json()
         until = "" if said["until_s"] is None else f", for {said['until_s']:.0f} s more"
-        self._say(f"GET /route?route=coder → {said['target']} ({said['role']}, {said['reason']}{until})")
+        why = (
+            "primary, "
+            if said["target"] == said["primary"]
+            else f"{said['role'].replace('_', ' ')}; {said['primary']}: "
+        )
+        self._say(f"GET /route?route=coder → {said['target']} ({why}{said['reason']}{until})")
 
 
 def _good(board: Switchboard, count: int) -> bool:

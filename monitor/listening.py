@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import errno
+import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Literal
@@ -28,12 +30,17 @@ def bind(door: Door, remedy: str = "Set FIRSTBYTE_PORT, or door.port in the conf
     try:
         listening = socket.create_server((door.host, door.port), family=family, backlog=1024)
     except (OSError, OverflowError) as error:  # the latter for a port that can't be
-        why = getattr(error, "strerror", None) or error
-        said = f"can't listen at {door.host} port {door.port}: {why}; does another service run there?"
-        raise DoorTakenError(f"{said} {remedy}") from None
+        raise DoorTakenError(f"can't listen at {door.host} port {door.port}: {_why(error)} {remedy}") from None
     # Connections inherit it; without it each reply's body waits 40 ms for the caller to acknowledge its head.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
+
+
+def _why(error: OSError | OverflowError) -> str:
+    """Why a socket couldn't be had; the words of the system's own, since Python's repeat the address."""
+    number = error.errno if isinstance(error, OSError) else None
+    why = os.strerror(number) if number is not None and number > 0 else getattr(error, "strerror", None) or error
+    return f"{why}; does another service run there?" if number == errno.EADDRINUSE else f"{why}."
 
 
 @contextlib.asynccontextmanager

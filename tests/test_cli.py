@@ -53,8 +53,24 @@ def test_no_length_of_time(text: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "line"),
     [
-        pytest.param(["frobnicate"], 2, "invalid choice: 'frobnicate'", id="unknown command"),
-        pytest.param([], 2, "required: COMMAND", id="no command"),
+        pytest.param(
+            ["frobnicate"], 2, "there is no command 'frobnicate'; `firstbyte --help` lists", id="unknown command"
+        ),
+        pytest.param(["statuss"], 2, "there is no command 'statuss'; did you mean status?", id="a misspelt command"),
+        pytest.param([], 2, "    status    Show each target", id="no command"),
+        pytest.param(
+            ["check", "a.yaml"], 2, "a configuration is named by --config a.yaml", id="a file without --config"
+        ),
+        pytest.param(
+            ["check", "--jsn"], 2, "firstbyte check: error: unrecognized arguments: --jsn", id="unknown option"
+        ),
+        pytest.param(
+            ["status", "now"], 2, "firstbyte status: error: unrecognized arguments: now", id="a word too many"
+        ),
+        pytest.param(
+            ["--config", "a.yaml", "check"], 2, "--config belongs after the command", id="an option too early"
+        ),
+        pytest.param(["check", "--config", "-"], 2, "for the standard input write /dev/stdin", id="standard input"),
         pytest.param(["open", "a/b"], 2, "required: --why", id="a hold without a reason"),
         pytest.param(["status"], 3, "nothing answers at http://127.0.0.1:", id="no service"),
         pytest.param(["route", "coder"], 3, "nothing answers at http://127.0.0.1:", id="no service to route"),
@@ -280,7 +296,7 @@ async def test_a_taken_port_is_named_with_the_remedy(world: tuple[Simulator, dic
     assert (code, monitor) == (2, 2)
     for line in (said, likewise):
         assert f"can't listen at 127.0.0.1 port {env['FIRSTBYTE_PORT']}" in line
-        assert "Set FIRSTBYTE_PORT" in line
+        assert "Address already in use; does another service run there? Set FIRSTBYTE_PORT" in line
 
 
 async def test_simulate_says_where_everything_is_until_interrupted(tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ def test_an_address_that_is_taken_is_named_with_the_remedy() -> None:
             bind(Door(port=port))
 
 
+def test_an_address_of_another_machine_isnt_blamed_on_another_service() -> None:
+    with pytest.raises(DoorTakenError, match=r"can't listen at 192\.0\.2\.1 port 0: [A-Z][a-z ]+\. Set FIRSTBYTE_PORT"):
+        bind(Door(host="192.0.2.1", port=0))
+
+
 @pytest.mark.parametrize("missing", ["httptools", "uvicorn.protocols.http.httptools_impl"])
 def test_without_what_the_lane_needs_the_app_answers_alone(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk.over(Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), [], {}))

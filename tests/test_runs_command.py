@@ -110,6 +110,13 @@ async def test_all_runs_are_told_by_their_marks_and_claims_by_provider(
     assert len(lines) == 3
 
 
+async def test_without_any_run_it_says_that_nobody_has_asked(
+    door: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await shown(door) == 0
+    assert capsys.readouterr().out == "No agent has asked yet whether its task is done.\n"
+
+
 async def test_a_run_that_nobody_knows_is_said(door: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]) -> None:
     async def answer(exchange: Exchange) -> None:
         problem = {"type": "urn:firstbyte:problem:unknown-run", "detail": "nothing is known of this run"}

@@ -75,7 +75,7 @@ def of_decision(decision: Decision, standings: Sequence[Standing], now: float) -
         case Role.BACKUP:
             return out(primary, now)
         case Role.LAST_RESORT:
-            why = f"No target of this route is in order; {decision.target.name} is the least bad one."
+            why = f"No target of this route works; {decision.target.name} is the least bad one."
             if decision.crowded:
                 why = f"Too many of this route's targets are out, so {decision.target.name} is used although it is out."
             return " ".join([why, *_retry(decision)])
@@ -135,7 +135,7 @@ def _backup(decision: Decision, by_name: dict[str, Standing], now: float) -> str
 
 def _last_resort(decision: Decision) -> list[str]:
     name, target = decision.route.name, decision.target.name
-    where = f"{name} has no target in order and goes to {target} as a last resort."
+    where = f"{name} has no working target and goes to {target} as a last resort."
     if decision.crowded:
         where = f"{name} has too many targets out and goes to {target}, although that is out too."
     return [where, *_retry(decision)]
@@ -156,7 +156,7 @@ def _why_primary(primary: Standing, now: float) -> str:
     if primary.state is State.HELD_CLOSED and held:
         would_be = "" if automatic(primary, now).state.passes else ", although it would be out by itself"
         return f"The primary, held closed by {held.who}{would_be}."
-    return _unheard([primary], now) if unheard(primary, now) else "The primary, in order."
+    return _unheard([primary], now) if unheard(primary, now) else "The primary works."
 
 
 def _in_part(standings: Sequence[Standing], oldest_s: float | None) -> str:

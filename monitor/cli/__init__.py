@@ -4,7 +4,8 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 
 from breaker import __version__
@@ -13,6 +14,8 @@ from monitor.cli.defaults import MOVES, RUNS, SINCE
 from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UnreachableError, UsageError
 
 Command = Callable[[argparse.Namespace], int]
+# What may be written before a command by mistake.
+_OF_COMMANDS = ("--config", "--url", "--json", "--port")
 
 
 def entry() -> None:
@@ -37,7 +40,7 @@ def main(words: Sequence[str]) -> int:
     reachable, 130 interrupted.
     """
     try:
-        args = _parser().parse_args(words)
+        args = _read(words)
         command: Command = args.command
         return command(args)
     except KeyboardInterrupt:
@@ -91,7 +94,34 @@ def _in(module: str, name: str) -> Command:
     return command
 
 
-def _parser() -> argparse.ArgumentParser:
+def _read(words: Sequence[str]) -> argparse.Namespace:
+    """What the words ask for. Exits where they ask for nothing that there is."""
+    parser, commands = _parser()
+    if not words:
+        parser.print_help(sys.stderr)
+        raise SystemExit(USAGE)
+    first = words[0]
+    if first.partition("=")[0] in _OF_COMMANDS:
+        parser.error(f"{first} belongs after the command, such as: firstbyte check {first} …")
+    if not first.startswith("-") and first not in commands:
+        near = get_close_matches(first, commands, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`firstbyte --help` lists all"
+        parser.error(f"there is no command {first!r}; {hint}")
+    args, left = parser.parse_known_args(words)
+    if left:
+        hint = f"; a configuration is named by --config {left[0]}" if _may_be_a_file(args, left[0]) else ""
+        commands[args.name].error(f"unrecognized arguments: {' '.join(left)}{hint}")
+    return args
+
+
+def _may_be_a_file(args: argparse.Namespace, word: str) -> bool:
+    return getattr(args, "config", "none") is None and not word.startswith("-")
+
+
+_Commands = Mapping[str, argparse.ArgumentParser]
+
+
+def _parser() -> tuple[argparse.ArgumentParser, _Commands]:
     parser = argparse.ArgumentParser(
         prog="firstbyte", description="Watches LLM providers and tells agents where to go.", allow_abbrev=False
     )
@@ -105,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_local(add)
     _add_remote(add)
-    return parser
+    return parser, commands.choices
 
 
 Add = Callable[[str, str, Command], argparse.ArgumentParser]

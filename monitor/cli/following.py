@@ -13,6 +13,7 @@ from monitor.cli.times import Clock, span
 Said = Mapping[str, Any]  # Any: JSON
 
 _HEAD = ("RUN", "AGO", "DECISION", "BECAUSE", "PROVIDER", "ANSWERS", "OPERATIONS", "")
+_NONE = "No agent has asked yet whether its task is done."
 
 
 def runs(args: argparse.Namespace) -> int:
@@ -24,7 +25,7 @@ def _last(args: argparse.Namespace) -> int:
     with at_the_door(args) as door:
         said = door.runs(args.limit)
     with understood():
-        text = "\n".join([*_claims(said["claims"]), table([_HEAD, *map(_row, said["runs"])])])
+        text = "\n".join([*_claims(said["claims"]), _table(said["runs"]) if said["runs"] else _NONE])
     say(json.dumps(said) if args.json else text)
     return GOOD
 
@@ -39,6 +40,10 @@ def _one(args: argparse.Namespace) -> int:
 
 
 # All
+
+
+def _table(all_runs: list[Said]) -> str:
+    return table([_HEAD, *map(_row, all_runs)])
 
 
 def _claims(claims: list[Said]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from breaker.circuit import OPENS, Cause, plain
-from breaker.client import Door
+from breaker.client import Decision, Door
 from breaker.errors import DoorRefusedError
 from monitor.cli.exits import BAD, GOOD, UsageError
 from monitor.cli.saying import say
@@ -23,7 +23,7 @@ def route(args: argparse.Namespace) -> int:
     if args.json:
         say(json.dumps(dataclasses.asdict(decision)))
     else:
-        say(f"{decision.target}  ({_role(decision.role)}, {decision.reason}{_back(decision.until_s)})")
+        say(f"{decision.target}  ({_place(decision)}{decision.reason}{_back(decision.until_s)})")
     return BAD if decision.role == "last_resort" else GOOD
 
 
@@ -148,8 +148,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _role(role: str) -> str:
-    return role.replace("_", " ")
+def _place(decision: Decision) -> str:
+    """Its place in its route, and of which target the reason is."""
+    role = decision.role.replace("_", " ")
+    return f"{role}, " if decision.target == decision.primary else f"{role}; {decision.primary}: "
 
 
 def _back(until_s: float | None) -> str:

@@ -93,7 +93,8 @@ def _written(tag: str) -> str:
 _HINTS = {
     r"'\t'": "indent with blanks, not with tabs",
     "could not find expected ':'": "is there a colon and a blank after the key on the line before?",
-    "mapping values are not allowed": 'indent all keys of one level alike; put a text with ": " in it between quotes',
+    "mapping values are not allowed": "each key needs a colon and a blank after it, also on the line before; "
+    'indent all keys of one level alike; put a text with ": " in it between quotes',
     "expected <block end>": "indent all keys of one level alike",
     "expected ',' or": "is a bracket or a comma missing?",
     "but found another document": "remove the second `---`",

@@ -27,7 +27,12 @@ def _bytes(path: Path, place: Place) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise unreadable(place, "there is no such file", "`firstbyte init` writes one to begin with") from None
+        hint = (
+            "for the standard input write /dev/stdin"
+            if place.source == "-"
+            else "`firstbyte init` writes one to begin with"
+        )
+        raise unreadable(place, "there is no such file", hint) from None
     except IsADirectoryError:
         raise unreadable(place, "is a folder, not a file", f"did you mean {place.source}/firstbyte.yaml?") from None
     except (OSError, ValueError) as error:

@@ -73,14 +73,14 @@ HALF_OPEN = circuit(cause=Cause.ERRORS, moved_s=620, left_s=-20)
         pytest.param(
             {"primary": OPEN, "backup": HALF_OPEN},
             Mood.LAST_RESORT,
-            "coder has no target in order and goes to openrouter/z-ai/glm-5.3-flash as a last resort.",
+            "coder has no working target and goes to openrouter/z-ai/glm-5.3-flash as a last resort.",
             ("The next chance comes in about 5 s.",),
             id="last resort",
         ),
         pytest.param(
             {"primary": OPEN, "other": OPEN},
             Mood.LAST_RESORT,
-            "reviewer has no target in order and goes to own/small as a last resort.",
+            "reviewer has no working target and goes to own/small as a last resort.",
             (
                 "The next chance comes in about 6 min.",
                 "coder is on its backup: zai/glm-5.3-flash is slow; it may be back in about 6 min.",
@@ -90,7 +90,7 @@ HALF_OPEN = circuit(cause=Cause.ERRORS, moved_s=620, left_s=-20)
         pytest.param(
             {"primary": QUOTA, "backup": replace(QUOTA, cause=Cause.AUTH)},
             Mood.LAST_RESORT,
-            "coder has no target in order and goes to zai/glm-5.3-flash as a last resort.",
+            "coder has no working target and goes to zai/glm-5.3-flash as a last resort.",
             (
                 "The next chance comes in about 6 min.",
                 f"zai/glm-5.3-flash {NO_CREDIT}",

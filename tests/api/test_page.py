@@ -94,7 +94,7 @@ FULL = scene(
         ),
         pytest.param(
             {"primary": OPEN, "backup": OPEN},
-            ["as a last resort", "last resort", "No target of this route is in order"],
+            ["as a last resort", "last resort", "No target of this route works"],
             id="last resort",
         ),
         pytest.param(

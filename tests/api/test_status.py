@@ -211,7 +211,7 @@ def decision(view: View, number: int = 0) -> Any:  # Any: a decision
     [
         pytest.param(scene(), "on its primary", True, id="primary"),
         pytest.param(scene(primary=OPEN), "on a backup", True, id="backup"),
-        pytest.param(ALL_OUT, "no target in order", True, id="last resort"),
+        pytest.param(ALL_OUT, "no working target", True, id="last resort"),
         pytest.param(scene(age_s=12.0), "stale", False, id="stale"),
         pytest.param(scene(gone={"backup": 12.0}), "stale", False, id="one of its targets is stale"),
         pytest.param(scene(gone={"other": 12.0}), "on its primary", True, id="another route is stale"),
@@ -246,7 +246,7 @@ def test_a_targets_badge_says_how_it_stands(view: View, message: str) -> None:
     [
         pytest.param(scene(), "all well", id="well"),
         pytest.param(scene(primary=OPEN), "on a backup", id="backup"),
-        pytest.param(ALL_OUT, "no target in order", id="last resort"),
+        pytest.param(ALL_OUT, "no working target", id="last resort"),
         pytest.param(scene(age_s=12.0), "stale", id="stale"),
         pytest.param(scene(self_suspect_s=9.0), "not heard of", id="our own network"),
     ],

@@ -88,8 +88,8 @@ BY_DOOR = (
     r"x-firstbyte-target: {backup}\s+x-firstbyte-role: backup\s+x-firstbyte-attempts: 2\s+\S+ gateway_text,ok\s",
 )
 UNDONE = (
-    r"Anna updated\nError: TimeoutError: \nError: NotStartedError: refund was not started again: nobody knows",
-    r"Error: NotStartedError: send_email was not started: it needs refund, which hasn't succeeded",
+    r": Anna updated\n.*: Error: TimeoutError: \n.*: Error: NotStartedError: refund was not started again: nobody",
+    r"send_email, as the model is told: .*: send_email was not started: it needs refund, which hasn't succeeded",
     r"done: False, partially_completed, decided by: (service|local)",
     r"Nobody knows whether it happened .*: `refund` \(TimeoutError\)\. Not started: `send_email`, which needs refund\.",
 )

@@ -14,7 +14,7 @@ async def test_without_a_configuration_it_tells_the_whole_story_and_stays_up(tmp
             r"GET /route\?route=coder → aurora/swift-1 \(primary, healthy\)",
             r"aurora/swift-1 turns slow",
             r"aurora/swift-1: closed → open, because two first bytes in a row came later than 2 s",
-            r"GET /route\?route=coder → borealis/swift-1 \(backup, slow, for 3?\d s more\)",
+            r"GET /route\?route=coder → borealis/swift-1 \(backup; aurora/swift-1: slow, for 3?\d s more\)",
             r"aurora/swift-1 is well again",
             r"aurora/swift-1: half-open → closed, because the hold is over and (\w+) good probes came in a row",
             r"That was the story",

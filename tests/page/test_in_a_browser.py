@@ -128,6 +128,44 @@ async def test_a_page_whose_service_is_gone_says_so_and_loses_its_colours(browse
         assert not any(greenish(colour) for colour in page.run(COLOURS))
 
 
+async def test_a_page_that_was_cut_off_for_a_while_says_that_it_is_live_again(browser: Browser, server: Server) -> None:
+    """What it fetches comes to nothing for twenty seconds, which pass in the page alone; its stream goes on."""
+    cut = """
+        const real = Date.now; window.ahead = 0; Date.now = () => real() + window.ahead;
+        const fetched = window.fetch; window.cut = false;
+        window.fetch = (...what) => window.cut ? Promise.reject(new TypeError("cut off")) : fetched(...what);
+    """
+    async with world(server) as made:
+
+        def look() -> None:
+            with browser.page(made.url, first=cut) as page:
+                page.says("Live")
+                page.call("Runtime.evaluate", expression="window.cut = true; window.ahead = 20_000")
+                page.says("No connection to Firstbyte since")
+                page.call("Runtime.evaluate", expression="window.cut = false")
+                page.says(SITUATIONS["well"])
+                page.says("Live")
+
+        await looked_at(look)
+
+
+async def test_no_figure_is_broken_over_lines_at_any_width(browser: Browser, server: Server) -> None:
+    lines = "[...document.querySelectorAll('.figures dt, .figures dd')].map((one) => one.firstChild).map((text) => {"
+    lines += (
+        "const range = document.createRange(); range.selectNodeContents(text); return range.getClientRects().length; })"
+    )
+    async with world(server) as made:
+        await made.answers(FIRST, good=True)
+
+        def look() -> None:
+            for width in (375, 500, 780, 800, 900, 970, 1000, 1152, 1160, 1440):
+                with browser.page(made.url, width=width) as page:
+                    page.says("p95 in")
+                    assert set(page.run(lines)) == {1}, width
+
+        await looked_at(look)
+
+
 async def test_a_slot_tells_what_happened_to_pointer_and_keyboard(browser: Browser, server: Server) -> None:
     async with world(server) as made:
         await made.answers(FIRST, good=False)

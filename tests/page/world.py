@@ -161,7 +161,7 @@ async def tasks(made: World) -> None:
 SITUATIONS = {
     "well": "All is well: 2 routes on their primaries.",
     "backup": "coder is on its backup: aurora/swift-1 fails",
-    "no target": "coder has no target in order and goes to aurora/swift-1 as a last resort.",
+    "no target": "coder has no working target and goes to aurora/swift-1 as a last resort.",
     "store gone": "The store hasn't answered for",
 }
 

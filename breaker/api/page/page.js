@@ -67,6 +67,7 @@
     dress();
     const now = document.querySelector("h1").textContent;
     if (now !== before) said.textContent = now;
+    if (live.className === "lost") tellLive(); // the stream of moves may never have noticed
   }
 
   function replace(old, drawn) {
@@ -201,9 +202,13 @@
   function listen() {
     source?.close();
     source = new EventSource("events");
-    source.onopen = () => say("on", "Live");
-    source.onerror = () => say("off", "Reconnecting");
+    source.onopen = source.onerror = tellLive;
     source.addEventListener("move", refresh);
+  }
+
+  function tellLive() {
+    if (source?.readyState === EventSource.OPEN) say("on", "Live");
+    else say("off", "Reconnecting");
   }
 
   function look() {

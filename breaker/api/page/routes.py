@@ -31,7 +31,7 @@ def card(decision: Decision, view: View) -> str:
 def _left(decision: Decision, view: View) -> str:
     """How many targets it could go to."""
     able = sum(view.standing(target).state.passes for target in decision.route.targets)
-    return f"{able} of {parts.count(len(decision.route.targets), 'target')} in order"
+    return f"{able} of {parts.count(len(decision.route.targets), 'target')} working"
 
 
 def _step(standing: Standing, now: float, *, chosen: bool) -> str:

@@ -12,6 +12,7 @@ from breaker.circuit import State
 from breaker.history import Keep, Sample, Slot, Speed, last_slots, recent, speed
 from breaker.log import Weight, weigh
 from breaker.switchboard import Standing, newest
+from breaker.verdict import Verdict
 
 
 def card(standing: Standing, view: View, number: int) -> str:
@@ -94,7 +95,8 @@ def _last_answer(standing: Standing, now: float) -> tuple[str, str]:
         return parts.small("not asked yet"), ""
     weight = weigh(entry, standing.policy)
     slow = ", too slow" if weight is Weight.SLOW else ""
-    word = f"{entry.verdict.value.replace('_', ' ')}{_status(entry.answer)}{slow}"
+    said = "still silent" if entry.verdict is Verdict.PENDING else entry.verdict.value.replace("_", " ")
+    word = f"{said}{_status(entry.answer)}{slow}"
     said = f"<span{' class=bad' if weight.bad else ''}>{escape(word)}</span>"
     return said, parts.small(entry.answer.source.value, parts.ago(entry.at, now), sentences.ignored(entry))
 

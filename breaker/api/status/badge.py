@@ -15,7 +15,7 @@ _NARROW, _WIDE = frozenset("fijlrtI.,:;/'|-! "), frozenset("mwMW@")
 _ROLES = {
     Role.PRIMARY: ("on its primary", _GREEN, State.CLOSED),
     Role.BACKUP: ("on a backup", _AMBER, State.HALF_OPEN),
-    Role.LAST_RESORT: ("no target in order", _RED, State.OPEN),
+    Role.LAST_RESORT: ("no working target", _RED, State.OPEN),
 }
 _STATES = {
     State.CLOSED: _GREEN,
@@ -27,7 +27,7 @@ _STATES = {
 _MOODS = {
     Mood.WELL: ("all well", _GREEN, State.CLOSED),
     Mood.BACKUP: ("on a backup", _AMBER, State.HALF_OPEN),
-    Mood.LAST_RESORT: ("no target in order", _RED, State.OPEN),
+    Mood.LAST_RESORT: ("no working target", _RED, State.OPEN),
 }
 
 
