@@ -87,11 +87,6 @@ async def test_its_commands_for_own_providers_work_in_their_order(tmp_path: Path
     assert "first/m  ok  first byte" in said
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)", TEXT))))
-def test_what_it_links_to_is_there(link: str) -> None:
-    assert (ROOT / link).exists()
-
-
 def test_every_command_of_the_command_line_has_its_row_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
