@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -31,15 +32,31 @@ print(urllib.request.urlopen(urllib.request.Request(url, data, headers)).read().
 """
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+def block(language: str, word: str) -> str:
+    """The fenced block in a language in which a word stands."""
+    (found,) = (each for each in re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL) if word in each)
+    return str(found)
+
+
+async def said_by(lines: str, env: Mapping[str, str]) -> str:
+    """What lines of Python print, and nothing else may be said."""
+    told = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-W", "error", "-c", lines],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert told.stderr == ""
+    return told.stdout.strip()
 
 
 async def test_an_agents_lines_work_against_the_demonstration(tmp_path: Path) -> None:
     env = environment(tmp_path)
     url = f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}"
-    curls = next(block for block in blocks("sh") if "curl" in block).replace("http://127.0.0.1:8642", url)
+    curls = block("sh", "curl").replace("http://127.0.0.1:8642", url)
     if shutil.which("curl") is None:  # a machine with nothing but Python, make and git
         curls = f'curl() {{ {shlex.quote(sys.executable)} -c {shlex.quote(_CURL)} "$@"; }}\n{curls}'
     async with started("run", env=env, cwd=tmp_path) as demo:
@@ -47,20 +64,27 @@ async def test_an_agents_lines_work_against_the_demonstration(tmp_path: Path) ->
         asked = await asyncio.to_thread(
             subprocess.run, ["bash", "-euc", curls], capture_output=True, text=True, check=True, timeout=20
         )
-        told = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-W", "error", "-c", f"{blocks('python')[0]}\nprint(to.role)"],
-            env={**env, "FIRSTBYTE_URL": url},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=20,
-        )
+        role = await said_by(f"{block('python', 'firstbyte.route')}\nprint(to.role)", {**env, "FIRSTBYTE_URL": url})
 
     assert '"target": "aurora/swift-1"' in asked.stdout
     assert '"verdict": "ok"' in asked.stdout
-    assert told.stderr == ""
-    assert told.stdout.strip() in ("primary", "backup")
+    assert role in ("primary", "backup")
+
+
+async def test_the_line_for_an_sdk_takes_its_steps_to_the_demonstration(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    own = {"FIRSTBYTE_URL": f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    kept = {name: value for name, value in env.items() if not name.upper().endswith("_PROXY")}
+    step = (
+        "client.chat.completions.with_raw_response.create(model='m', messages=[{'role': 'user', 'content': 'Hello'}])"
+    )
+    async with started("run", env=env, cwd=tmp_path) as demo:
+        await demo.line("Status page")
+        target = await said_by(
+            f"{block('python', 'OpenAI')}\nprint({step}.headers['x-firstbyte-target'])", {**kept, **own}
+        )
+
+    assert target in ("aurora/swift-1", "borealis/swift-1")
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:`|\$ |^)make ([a-z-]+)", TEXT, re.MULTILINE))))
