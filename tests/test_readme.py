@@ -75,14 +75,14 @@ async def test_the_line_for_an_sdk_takes_its_steps_to_the_demonstration(tmp_path
     env = environment(tmp_path)
     own = {"FIRSTBYTE_URL": f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
     kept = {name: value for name, value in env.items() if not name.upper().endswith("_PROXY")}
-    step = (
-        "client.chat.completions.with_raw_response.create(model='m', messages=[{'role': 'user', 'content': 'Hello'}])"
-    )
+    step = """
+with client:
+    said = client.chat.completions.with_raw_response.create(model="m", messages=[{"role": "user", "content": "Hello"}])
+print(said.headers["x-firstbyte-target"])
+"""
     async with started("run", env=env, cwd=tmp_path) as demo:
         await demo.line("Status page")
-        target = await said_by(
-            f"{block('python', 'OpenAI')}\nprint({step}.headers['x-firstbyte-target'])", {**kept, **own}
-        )
+        target = await said_by(block("python", "OpenAI") + step, {**kept, **own})
 
     assert target in ("aurora/swift-1", "borealis/swift-1")
 
