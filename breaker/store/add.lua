@@ -5,9 +5,12 @@
 --        The score of a fact is the microsecond of this clock at which it was added with those beside it: always a later
 --        one than that of all before, so that what came after any of them can be told.
 -- ARGV   1 seconds for which a run is kept after its last fact    2 the most facts of a run    3 their most bytes
---        4 and on: the facts, a line each
+--        4 1 if a run that isn't here may not begin, since the server is nearly full    5 and on: the facts, a line each
 -- Reply  a digit for each fact: 1 it is new, 0 it was known, 2 it isn't kept
 
+if ARGV[4] == '1' and redis.call('EXISTS', KEYS[2]) == 0 then
+  return redis.error_reply('OOM no room for one more run')
+end
 local kept_s, most, most_bytes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local last = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')
@@ -16,7 +19,7 @@ local many = redis.call('ZCARD', KEYS[1])
 local bytes = tonumber(redis.call('HGET', KEYS[2], 'bytes') or '0')
 
 local fresh, came, said, overfull = {}, {}, {}, false
-for i = 4, #ARGV do
+for i = 5, #ARGV do
   local line = ARGV[i]
   if came[line] or redis.call('ZSCORE', KEYS[1], line) then
     said[#said + 1] = '0'

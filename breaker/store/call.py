@@ -28,6 +28,11 @@ def time_of(key: str) -> Call:
     return Call(key=key, words=TIME)
 
 
+def memory_of(key: str) -> Call:
+    """How full the server is that has a key."""
+    return Call(key=key, words=("INFO", "memory"))
+
+
 def answered(said: Any) -> Any:  # Any: what a reply is, the call alone says
     """The reply to a call, if it is one; else it is raised."""
     if isinstance(said, StoreError):

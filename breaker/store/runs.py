@@ -1,10 +1,12 @@
 """Runs on Redis or Valkey: a set of facts each, in the order of their arrival, under a name of its own."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
-from breaker.store.call import Call, answered, command, time_of
+from breaker.store.call import Call, answered, command, memory_of, time_of
 from breaker.store.contract import Added, Claim, KeptRun, LastRuns
+from breaker.store.room import Room
 from breaker.store.script import ADD, CONCLUDE, NOTE, RUN
 from breaker.store.servers import Servers
 
@@ -25,11 +27,18 @@ class RedisRuns:
 
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
+        self._room = Room()
 
     async def add(self, name: str, lines: Sequence[str]) -> tuple[Added, ...]:
-        """Add facts, each once; what became of each."""
-        said = await self._ask(ADD.call(_keys(name), (KEPT_S, MOST_FACTS, MOST_BYTES, *lines)))
-        return tuple(map(Added, said))
+        """Add facts, each once; what became of each. No run begins while a server is nearly full."""
+        keys = _keys(name)
+        calls = [ADD.call(keys, (KEPT_S, MOST_FACTS, MOST_BYTES, int(self._room.short), *lines))]
+        if self._room.due(time.monotonic()):
+            calls.append(memory_of(keys[0]))
+        said, *memory = await self._servers.send(calls)
+        for one in memory:
+            self._room.told(one)
+        return tuple(map(Added, answered(said)))
 
     async def read(self, name: str, known: str = "") -> KeptRun:
         """What is kept of a run: all, or what came after a known stamp."""

@@ -10,19 +10,24 @@ import pytest
 
 from breaker.api.recent import Recent
 from breaker.circuit import hold
+from breaker.done import DEFAULT_BOUNDS, Reason
 from breaker.errors import StoreError, StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
+from breaker.run import Fact, State
+from breaker.run.digests import key_of
 from breaker.store.claim import Need, Wish
 from breaker.store.cluster import Cluster as Nodes
 from breaker.store.redis import RedisStore
 from breaker.store.servers import CLOCK, Single
 from breaker.store.slots import slot_of
-from breaker.switchboard import Switchboard
+from breaker.switchboard import Concluded, Listeners, Switchboard
+from breaker.switchboard.runs import Runs
 from breaker.target import Provider, Target
 from tests.cluster import Cluster, ClusterNode, Moving, replicate, started, until
 from tests.fixtures import PATIENT_S
 from tests.processes import free_port
+from tests.run.made import answer, wrote
 from tests.scenarios.boards import FIRST, board_over, tripped
 from tests.store.answers import good, names, record
 from tests.store.tls import over_tls
@@ -420,3 +425,22 @@ async def test_over_tls_all_nodes_are_reached_with_certificates_that_were_read_o
     assert [str(host) for host in nodes._primaries] == [f"localhost:{outside}"]  # it doesn't know its own name
     assert len({id(pool.tls) for pool in pools}) == 1
     assert pools[0].tls is not None
+
+
+async def test_two_replicas_say_the_same_of_runs_on_all_nodes(cluster: Cluster) -> None:
+    concluded: list[Concluded] = []
+    listeners = Listeners(concluded=(concluded.append,))
+    facts: list[Fact] = [answer(1), wrote("a", 2, State.EXECUTING), wrote("a", 3, State.UNKNOWN)]
+    async with connected(cluster.url) as one, connected(cluster.url) as other:
+        replicas = [Runs(store.runs, listeners) for store in (one, other)]
+        runs = [f"goal-{number}" for number in range(12)]
+        for name in runs:
+            await asyncio.gather(*(replica.add(name, [fact]) for replica in replicas for fact in facts))
+        found = [await replica.done(name, DEFAULT_BOUNDS) for name in runs for replica in replicas]
+        last = await replicas[0].last(100)
+
+    owners = {cluster.owner(f"firstbyte:{{run:{key_of(name)}}}:facts").url for name in runs}
+
+    assert len(owners) == 3
+    assert {one and one.decision.reason for one in found} == {Reason.OPERATION_UNKNOWN}
+    assert (len(concluded), len(last.runs), last.prevented) == (12, 12, {"zai": 12})
