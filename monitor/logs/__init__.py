@@ -11,7 +11,7 @@ from monitor.settings import Logs
 __all__ = ["LINES", "start"]
 
 # Of these only what is wrong is of use to anybody.
-_CHATTY = ("httpx", "httpcore", "apscheduler", "uvicorn", "asyncio")
+_CHATTY = ("httpx", "httpcore", "uvicorn", "asyncio")
 _OURS = ("breaker", "monitor")
 _handler = logging.StreamHandler(sys.stderr)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import NamedTuple
 
-from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent, JobSubmissionEvent
 from apscheduler.executors.asyncio import AsyncIOExecutor
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.base import BaseTrigger
@@ -75,9 +75,9 @@ class Timetable:
         self._clock = clock
         self._ahead_s = (0.0, 0.0)
         self._stopped = False
-        self._scheduler = AsyncIOScheduler(timezone=UTC, executors={"default": AsyncIOExecutor()})
+        self._scheduler = AsyncIOScheduler(timezone=UTC, executors={"default": _Executor()})
         self._scheduler.add_listener(self._too_late, EVENT_JOB_MISSED)
-        self._scheduler.add_listener(lambda _: missed(Missed.RUNNING), EVENT_JOB_MAX_INSTANCES)
+        self._scheduler.add_listener(self._running, EVENT_JOB_MAX_INSTANCES)
 
     def start(self, not_before: Mapping[str, float]) -> None:
         """Begin; each name's first turn is the first after so many seconds from now."""
@@ -123,6 +123,8 @@ class Timetable:
 
     async def _call(self, name: str) -> None:
         # A coroutine, since APScheduler would run a plain function in a thread.
+        if self._stopped:
+            return
         phase, now = self._phases[name], self._clock()
         number = phase.called(now)
         last = self._last.get(name, number - 1)
@@ -134,14 +136,27 @@ class Timetable:
         self._turn(name, number, now - phase.moment(number))
 
     def _too_late(self, event: JobExecutionEvent) -> None:
+        if self._stopped:
+            return
         meant = event.scheduled_run_time.timestamp() + self._clock() - time.time()
         self._last[event.job_id] = self._phases[event.job_id].called(meant)
         self._missed(Missed.LATE)
+
+    def _running(self, _: JobSubmissionEvent) -> None:
+        if not self._stopped:
+            self._missed(Missed.RUNNING)
 
     def _aheads(self) -> tuple[float, float]:
         """How far the clock and this machine's are ahead of the monotonic one."""
         here = time.monotonic()
         return self._clock() - here, time.time() - here
+
+
+class _Executor(AsyncIOExecutor):  # type: ignore[misc] # APScheduler leaves it untyped
+    """Runs calls on the event loop; those that are on their way when it stops find that out by themselves."""
+
+    def shutdown(self, wait: bool = True) -> None:
+        """Cancel none, as APScheduler would: it tells of each that is cancelled as of an error."""
 
 
 class _Turns(BaseTrigger):  # type: ignore[misc] # APScheduler leaves it untyped

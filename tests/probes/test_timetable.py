@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import math
 import time
 from collections.abc import AsyncIterator, Callable
@@ -8,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.logs import start
 from monitor.schedule.timetable import Missed, Phase, Timetable
+from monitor.settings import Logs
 
 moments = st.floats(0.0, 3e9)
 intervals = st.floats(0.05, 86_400.0)
@@ -135,6 +138,34 @@ async def test_a_first_turn_can_be_put_off() -> None:
     await asyncio.sleep(0)
 
     assert sum(name == "a" for name, *_ in calls.turns) >= 4
+
+
+@pytest.mark.parametrize("ticks", range(8))
+async def test_stopped_at_any_moment_it_calls_nothing_and_complains_of_nothing(
+    ticks: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = Calls()
+    soon = (time.time() + 0.05) % 60.0
+    made = Timetable({"a": Phase(soon, 60.0), "b": Phase(soon, 60.0)}, calls.turn, calls.miss)
+    made.start({"a": 0.0, "b": 0.0})
+    await asyncio.sleep(0)
+    time.sleep(0.1)  # noqa: ASYNC251 # both are due, and the loop hasn't seen it
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    made.stop()
+    before = list(calls.turns)
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+    assert calls.turns == before
+    assert calls.missed == []
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_what_it_counts_itself_isnt_told_by_its_scheduler_when_the_log_begins_anew() -> None:
+    async with timetable({"a": Phase(0.0, 60.0)}, Calls()):
+        start(Logs())
+        assert not logging.getLogger("apscheduler.scheduler").isEnabledFor(logging.WARNING)
 
 
 async def test_a_clock_that_is_set_is_noticed_once_and_turns_go_on() -> None:
