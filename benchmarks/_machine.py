@@ -5,8 +5,10 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
 _AWAKE = """
 import os, sys
@@ -16,6 +18,8 @@ os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 while os.getppid() == parent:
     pass
 """
+# So long is looked whether others work, and so idle are the cores where they don't.
+_LOOK_S, _QUIET = 0.3, 0.7
 
 
 def machine() -> str:
@@ -41,12 +45,14 @@ def pin(cores: Iterable[int]) -> None:
 def awake() -> Iterator[None]:
     """Let no core fall asleep meanwhile, where the system can: waking one up may take longer than an answer does.
 
-    What keeps it awake gives way to whoever wants the core, and ends with this process.
+    What keeps it awake gives way to whoever wants the core, and ends with this process. Where others work there is none
+    of it: the cores don't sleep then, and Linux would count it as our share of them.
     """
+    quiet = hasattr(os, "SCHED_IDLE") and _idle_share() >= _QUIET
     keepers = [
         subprocess.Popen([sys.executable, "-c", _AWAKE, str(core), str(os.getpid())])
         for core in set.union(*cores())
-        if hasattr(os, "SCHED_IDLE")
+        if quiet
     ]
     try:
         yield
@@ -54,3 +60,16 @@ def awake() -> Iterator[None]:
         for keeper in keepers:
             keeper.terminate()
             keeper.wait()
+
+
+def _idle_share() -> float:
+    """The share of their time in which the cores have nothing to do just now."""
+    before = _idle_s()
+    time.sleep(_LOOK_S)
+    return (_idle_s() - before) / _LOOK_S / (os.cpu_count() or 1)
+
+
+def _idle_s() -> float:
+    """How long all cores together have had nothing to do, or waited for a disk, since the system's start."""
+    idle, waiting = Path("/proc/stat").read_text().split()[4:6]
+    return (int(idle) + int(waiting)) / os.sysconf("SC_CLK_TCK")
