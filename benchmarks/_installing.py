@@ -1,26 +1,43 @@
 """Installs packages into an environment of their own, beside the project's."""
 
+import contextlib
 import os
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-INSTALL_S = 60
+INSTALL_S = 120
+# The folder of an environment that all scripts of one run share.
+SHARED = "FIRSTBYTE_BENCHMARKS_PEERS"
 # uv takes a third of the time that pip takes.
 _UV = (sys.executable, "-m", "uv")
 
 
-def install(folder: Path, packages: Iterable[str]) -> str | None:
-    """Make an environment in a folder and install packages there; why that wasn't possible, in a line."""
+@contextlib.contextmanager
+def installed(packages: Iterable[str]) -> Iterator[Path | str]:
+    """The Python of an environment with these packages, or why that wasn't possible, in a line.
+
+    The environment is thrown away afterwards, unless it is shared.
+    """
+    with contextlib.ExitStack() as stack:
+        folder = Path(
+            os.environ.get(SHARED) or stack.enter_context(tempfile.TemporaryDirectory(prefix="firstbyte-peers-"))
+        )
+        trouble = _install(folder, packages)
+        yield _python(folder) if trouble is None else trouble
+
+
+def _install(folder: Path, packages: Iterable[str]) -> str | None:
     # A proxy's own authority is known to the system, not to uv.
     known = {"UV_SYSTEM_CERTS": "true"} if ssl.get_default_verify_paths().cafile else {}
     environment = {"UV_PYTHON_DOWNLOADS": "never", **known, **os.environ}
     make = ("venv", "--quiet", "--python", sys.executable, str(folder))
-    add = ("pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *packages)
+    add = ("pip", "install", "--quiet", "--python", str(_python(folder)), *packages)
     try:
-        for words in (make, add):
+        for words in (add,) if _python(folder).exists() else (make, add):
             command = [*_UV, *words]
             subprocess.run(command, check=True, capture_output=True, text=True, timeout=INSTALL_S, env=environment)
     except subprocess.TimeoutExpired:
@@ -29,3 +46,7 @@ def install(folder: Path, packages: Iterable[str]) -> str | None:
         lines = [line.strip() for line in failed.stderr.splitlines() if line.strip()]
         return lines[-1] if lines else "no reason was given"
     return None
+
+
+def _python(folder: Path) -> Path:
+    return folder / "bin" / "python"

@@ -1,7 +1,8 @@
 """Measures what an agent's client costs: a decision, a report, its import, and a step while the service is in trouble.
 
-Run it as `python -m benchmarks.client`; it takes a minute. Beside a decision it sets a look-up in a
-dictionary and pybreaker in memory, which it installs into an environment of its own; beside the import that of httpx.
+Run it as `python -m benchmarks.client`; it takes a minute, with `--quick` half of that. Beside a decision it sets a
+look-up in a dictionary and pybreaker in memory, which it installs into an environment of its own; beside the import
+that of httpx.
 """
 
 import asyncio
@@ -9,20 +10,21 @@ import logging
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks import _client_service as serving
-from benchmarks._installing import install
+from benchmarks._installing import installed
 from benchmarks._machine import cores, machine, pin
 from breaker.client import AsyncFirstbyte, Firstbyte, Spot
 
 ROUNDS = 5
 CALLS = 100_000
-STARTS = 7
-STEPS_AT_ONCE, STEPS_FOR_S = 1_000, 4.0
+STEPS_AT_ONCE = 1_000
+# Starts of a process, and how long steps are made.
+WHOLE, QUICK = (7, 4.0), (3, 2.0)
 # What is aimed at.
 DECISION_US, IMPORT_MS, WAIT_MS = 5.0, 30.0, 50.0
 
@@ -60,22 +62,21 @@ async def awaited_us(firstbyte: AsyncFirstbyte) -> float:
     return (time.perf_counter() - began) / CALLS * 1e6
 
 
-def decisions(url: str, folder: Path) -> bool:
-    """Print what a decision and a report cost; gives whether the aim was met."""
-    missing = install(folder, ["pybreaker"])
+def decisions(url: str, peers: Path | str) -> bool:
+    """Print what a decision and a report cost; gives whether the aim was met. `peers` may say why there are none."""
     rows: dict[str, list[float]] = {}
     with Firstbyte(url, fallback=[_SPOT]) as firstbyte:
         serving.until(lambda: firstbyte.route("coder").source == "service")
         kept = {"coder": (time.monotonic() + 1e6, firstbyte.route("coder"))}
         for _ in range(ROUNDS):
-            _one_round(rows, firstbyte, url, kept, folder if missing is None else None)
+            _one_round(rows, firstbyte, url, kept, peers)
     look = rows["a look-up in a dictionary, with a look at the clock"]
     print(f"{'one call, circuit closed':52}  {'us':>7}  {'times a look-up':>15}")
     for what, seen in rows.items():
         ratio = statistics.median(us / least for us, least in zip(seen, look, strict=True))
         print(f"{what:52}  {statistics.median(seen):7.2f}  {ratio:15.1f}")
-    if missing is not None:
-        print(f"pybreaker could not be installed: {missing}")
+    if isinstance(peers, str):
+        print(f"pybreaker could not be installed: {peers}")
     good = statistics.median(rows["route()"]) <= DECISION_US
     print(f"route(): aim {DECISION_US:g} us: {'met' if good else 'MISSED'}\n")
     return good
@@ -86,7 +87,7 @@ def _one_round(
     firstbyte: Firstbyte,
     url: str,
     kept: Mapping[str, tuple[float, object]],
-    peers: Path | None,
+    peers: Path | str,
 ) -> None:
     def look() -> object:
         until, decision = kept["coder"]
@@ -103,8 +104,8 @@ def _one_round(
         "await route()": asyncio.run(loop()),
         "report()": took_us(lambda: firstbyte.report(**_FACTS), CALLS // 100),
     }
-    if peers is not None:
-        command = [str(peers / "bin" / "python"), "-c", _PEER, str(CALLS)]
+    if isinstance(peers, Path):
+        command = [str(peers), "-c", _PEER, str(CALLS)]
         least, each = map(float, subprocess.run(command, check=True, capture_output=True, timeout=60).stdout.split())
         # Two interpreters: the other's look-up says how they compare.
         seen["pybreaker in memory"] = each * seen["a look-up in a dictionary, with a look at the clock"] / least
@@ -113,7 +114,7 @@ def _one_round(
     serving.until(lambda: firstbyte.waiting == 0)
 
 
-def imports() -> bool:
+def imports(starts: int) -> bool:
     """Print what loading costs; gives whether the aim was met."""
     codes = {
         "nothing": "pass",
@@ -123,7 +124,7 @@ def imports() -> bool:
         "and one of it made": "import httpx, breaker.client.transport as t; t.Transport()",
     }
     seen: dict[str, list[float]] = {what: [] for what in codes}
-    for _ in range(STARTS):
+    for _ in range(starts):
         for what, code in codes.items():
             seen[what].append(_cpu_ms(code))
     print("loaded                   CPU ms (the least and the middle of all starts)")
@@ -142,9 +143,9 @@ def _cpu_ms(code: str) -> float:
     return float(subprocess.run(words, check=True, capture_output=True, timeout=60).stdout) * 1000
 
 
-async def _steps(firstbyte: AsyncFirstbyte, taken: list[float], failed: list[BaseException]) -> None:
+async def _steps(firstbyte: AsyncFirstbyte, taken: list[float], failed: list[BaseException], seconds: float) -> None:
     """One agent's steps, each a moment after the one before."""
-    ends = time.monotonic() + STEPS_FOR_S
+    ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         began = time.perf_counter()
         try:
@@ -156,31 +157,31 @@ async def _steps(firstbyte: AsyncFirstbyte, taken: list[float], failed: list[Bas
         await asyncio.sleep(1.0)
 
 
-async def _crowd(url: str, trouble: Callable[[], object]) -> tuple[list[float], list[BaseException]]:
+async def _crowd(url: str, trouble: Callable[[], object], seconds: float) -> tuple[list[float], list[BaseException]]:
     taken, failed = list[float](), list[BaseException]()
     async with AsyncFirstbyte(url, fallback=[_SPOT]) as firstbyte:
         async with asyncio.timeout(20):
             while (await firstbyte.route("coder")).source != "service":  # noqa: ASYNC110 # it has no event
                 await asyncio.sleep(0.01)
-        crowd = [asyncio.create_task(_steps(firstbyte, taken, failed)) for _ in range(STEPS_AT_ONCE)]
-        await asyncio.sleep(1.0)
+        crowd = [asyncio.create_task(_steps(firstbyte, taken, failed, seconds)) for _ in range(STEPS_AT_ONCE)]
+        await asyncio.sleep(seconds / 4)
         await asyncio.to_thread(trouble)
         await asyncio.gather(*crowd)
     return taken, failed
 
 
-def troubles(server: set[int]) -> bool:
+def troubles(server: set[int], starts: int, seconds: float) -> bool:
     """Print how long steps wait for us while the service is in trouble; gives whether the aim was met."""
     print(f"{STEPS_AT_ONCE} agents at once, a step a second; the service      steps  failed  p99 ms  the longest ms")
     good = True
     for what in ("well", "frozen", "killed", "killed and restarted", "replaced by rubble"):
         with serving.Service(server) as service:
-            taken, failed = asyncio.run(_crowd(service.url, lambda what=what: service.suffer(what)))  # type: ignore[misc]
+            taken, failed = asyncio.run(_crowd(service.url, partial(service.suffer, what), seconds))
         good = _row(what, taken, len(failed)) and good
     print(f"\nthe first call of a process; the service{'':13}      calls")
     for what in ("well", "absent", "silent"):
         with serving.Service(server) as service:
-            good = _row(what, [_first_s(service.address(what)) for _ in range(STARTS)], 0) and good
+            good = _row(what, [_first_s(service.address(what)) for _ in range(starts)], 0) and good
     print(f"aim {WAIT_MS:g} ms for each, and none failed: {'met' if good else 'MISSED'}")
     return good
 
@@ -201,17 +202,18 @@ def _first_s(url: str) -> float:
     return float(subprocess.run(words, check=True, capture_output=True, timeout=60).stdout)
 
 
-def main(words: Iterable[str] = ()) -> int:
+def main(words: Sequence[str]) -> int:
     """Print the tables; 1 where an aim was missed."""
+    starts, seconds = QUICK if "--quick" in words else WHOLE
     server, asking = cores()
     print(f"{machine()}; the service on core {server}, the agents on {asking}\n")
     pin(asking)
     logging.disable()  # the client says that it goes on without the service
-    with tempfile.TemporaryDirectory(prefix="firstbyte-") as folder, serving.Service(server) as service:
-        good = [decisions(service.url, Path(folder))]
-    good += [imports(), troubles(server)]
+    with installed(["pybreaker"]) as peers, serving.Service(server) as service:
+        good = [decisions(service.url, peers)]
+    good += [imports(starts), troubles(server, starts, seconds)]
     return 0 if all(good) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

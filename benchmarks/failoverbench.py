@@ -1,6 +1,6 @@
 """Plays situations in which a provider fails an agent to the plain SDKs, and to the same SDKs with the transport.
 
-Run it as `python -m benchmarks.failoverbench`, with `--write` to write `docs/failover.md`; it takes two minutes. The
+Run it as `python -m benchmarks.failoverbench`, with `--write` to write `docs/failover.md`; it takes a minute. The
 situations, with what a good client makes of each, stand in `tests/agent/failoverbench.py` and `serviced.py`.
 """
 

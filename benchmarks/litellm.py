@@ -8,12 +8,11 @@ import asyncio
 import itertools
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks._installing import install
+from benchmarks._installing import installed
 from benchmarks._machine import machine
 from breaker.client import Spot
 from monitor.simulator import Recorded, Simulator
@@ -45,11 +44,11 @@ WAYS = [Way(*way) for way in itertools.product(FAILURES, (False, True), (False, 
 def main() -> int:
     """Ask in all ways; 1 where another answer than the wanted call came, or LiteLLM could not be had."""
     print(f"{machine()}; {', '.join(PACKAGES)}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="firstbyte-litellm-") as folder:
-        if (trouble := install(Path(folder), PACKAGES)) is not None:
-            print(f"LiteLLM could not be installed: {trouble}")
+    with installed(PACKAGES) as python:
+        if isinstance(python, str):
+            print(f"LiteLLM could not be installed: {python}")
             return 1
-        came = asyncio.run(_asked(Path(folder) / "bin" / "python"))
+        came = asyncio.run(_asked(python))
     for way, said in zip(WAYS, came, strict=True):
         print(f"{way}: {'the call of the backup' if said == WANTED else said}")
     right = came.count(WANTED)

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks._installing import install
+from benchmarks._installing import installed
 from benchmarks._machine import machine
 from benchmarks._peers_page import Cell, page
 from benchmarks._peers_scenarios import Scenario, scenarios, verdicts
@@ -34,28 +34,27 @@ PLAY_S = 60
 
 
 def main() -> int:
-    """Play, tell what went right, and write the page if asked to."""
+    """Play, tell what went right, and write the page if asked to; 1 where anything of ours went wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="write the page, e.g. docs/scenarios.md")
     chosen = parser.parse_args()
     told = scenarios(ROOT)
-    with tempfile.TemporaryDirectory(prefix="firstbyte-peers-") as folder:
-        print(f"{machine()}\n\ninstalling five libraries in an environment of their own ...", flush=True)
-        wanted = [f"{name}=={version}" for name, version in (PACKAGES | BESIDES).items()]
-        if (trouble := install(Path(folder), wanted)) is not None:
-            print(f"they can't be installed, so nothing is compared: {trouble}")
+    print(f"{machine()}\n\ninstalling five libraries in an environment of their own ...", flush=True)
+    with installed(f"{name}=={version}" for name, version in (PACKAGES | BESIDES).items()) as python:
+        if isinstance(python, str):
+            print(f"they can't be installed, so nothing is compared: {python}")
             return 0
         columns: dict[str, Mapping[str, Cell]] = {"Firstbyte": _ours(told)}
         for name in PACKAGES:
             print(f"playing to {name} ...", flush=True)
-            columns[name] = asyncio.run(_play(Path(folder) / "bin" / "python", name))
+            columns[name] = asyncio.run(_play(python, name))
     for name, column in columns.items():
         counts = Counter(column[scenario.id].mark for scenario in told)
         print(f"{name:15}", ", ".join(f"{counts[mark]} {mark}" for mark in ("right", "wrong", "can't")))
     if chosen.write is not None:
         chosen.write.write_text(page(told, columns, PACKAGES), encoding="utf-8")
         print(f"written: {chosen.write}")
-    return 0
+    return int(any(cell.mark != "right" for cell in columns["Firstbyte"].values()))
 
 
 def _ours(told: list[Scenario]) -> Mapping[str, Cell]:

@@ -1,7 +1,8 @@
 """Compares what it costs to read and judge an answer of 256 chunks with `json.loads` and with the `openai` package.
 
 Run it as `python -m benchmarks.reading`; it takes half a minute, most of it to install the package in an environment
-that it throws away. All are measured in one process, in turns, in seconds of the processor.
+that it throws away; `--quick` takes a third of the rounds. All are measured in one process, in turns, in seconds of the
+processor.
 """
 
 import json
@@ -10,12 +11,11 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks._installing import install
+from benchmarks._installing import installed
 from benchmarks._machine import machine
 from tests.cases import chat
 from tests.cases.said import Piece, Said, event, joined
@@ -25,23 +25,23 @@ from tests.ordinary.texts import sentence
 PACKAGE = "openai>=3,<4"
 ROOT = Path(__file__).parents[1]
 CHUNKS = 256
-ROUNDS, TIMES = 30, 3
+ROUNDS, QUICK, TIMES = 30, 10, 3
 # The bars: so many times what `json.loads` costs at most, and this share of what the package costs.
 MOST_OF_JSON, MOST_OF_OPENAI = 3.0, 0.5
 MEASURE_S = 300
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     """Print the table; 1 where a bar is missed, 0 too where the package can't be had."""
-    with tempfile.TemporaryDirectory(prefix="firstbyte-reading-") as folder:
-        print("installing the openai package in an environment of its own ...", flush=True)
-        if (trouble := install(Path(folder), [PACKAGE])) is not None:
-            print(f"it can't be installed, so nothing was measured: {trouble}")
+    rounds = QUICK if "--quick" in words else ROUNDS
+    print("installing the openai package in an environment of its own ...", flush=True)
+    with installed([PACKAGE]) as python:
+        if isinstance(python, str):
+            print(f"it can't be installed, so nothing was measured: {python}")
             return 0
-        python = Path(folder) / "bin" / "python"
-        ask = {"answers": _answers(), "rounds": ROUNDS, "times": TIMES}
+        ask = {"answers": _answers(), "rounds": rounds, "times": TIMES}
         measured = json.loads(_run([str(python), "-m", "benchmarks._reading_rounds"], MEASURE_S, json.dumps(ask)))
-    return _told(measured)
+    return _told(measured, rounds)
 
 
 def _run(command: Sequence[str], limit_s: float, said: str = "") -> str:
@@ -81,11 +81,11 @@ def _reads(pieces: Sequence[Piece]) -> list[str]:
     return [joined([piece]).decode() for piece in pieces]
 
 
-def _told(measured: Mapping[str, Any]) -> int:
+def _told(measured: Mapping[str, Any], rounds: int) -> int:
     medians = {name: statistics.median(seconds) * 1000 for name, seconds in measured["seconds"].items()}
     print(f"\n{machine()}, openai {measured['openai']};")
     print(f"{CHUNKS} chunks of text, each read by itself; milliseconds of the processor,")
-    print(f"medians of {ROUNDS} rounds in turns\n")
+    print(f"medians of {rounds} rounds in turns\n")
     print(f"{'answer':26}  json.loads    ours  times json  openai  share of openai")
     missed = False
     for name in dict.fromkeys(task.rpartition("/")[0] for task in medians):
@@ -101,4 +101,4 @@ def _told(measured: Mapping[str, Any]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
 """Measures how many reports come into the store through one worker, and what one costs beside a bare FastAPI route.
 
 Run it as `python -m benchmarks.reports`; it takes three quarters of a minute, and talks to loopback alone. The service
-has one core, the store and the load have the other.
+has one core, the store and the load have the other. `--quick` asks for less long, and leaves out some sizes.
 """
 
 import json
@@ -27,7 +27,9 @@ AT_LEAST, SHARE = 20_000, 0.5
 BATCHES = ((100, 1, 0), (100, 8, 0), (100, 8, 50), (100, 50, 50), (1000, 8, 50), (100, 8, 10))
 AIMED_AT = (100, 8, 50)
 CONNECTIONS = (1, 16, 128)
-BATCH_S, SINGLE_S, ROUNDS = 2.0, 1.0, 3
+ROUNDS = 3
+# Which batches, how long each of them and each round of single reports lasts.
+WHOLE, QUICK = (BATCHES, 2.0, 1.0), (BATCHES[2:5:2], 1.5, 0.5)
 WAITING = 40_000
 
 
@@ -88,12 +90,12 @@ def report(serving: Serving, size: object, targets: object, bad: object, connect
     return Load(**json.loads(said))
 
 
-def batches(place: Place) -> bool:
+def batches(place: Place, which: Sequence[tuple[int, int, int]], seconds: float) -> bool:
     """Print how fast batches come into the store; False where that is too slow."""
     print("size  targets  bad     reports/s  us here  us in the store  202 after ms (p50, p99)  dropped")
     good = True
-    for size, targets, bad in BATCHES:
-        seen = into_the_store(place, (size, targets, bad, 4, BATCH_S))
+    for size, targets, bad in which:
+        seen = into_the_store(place, (size, targets, bad, 4, seconds))
         aim = ""
         if (size, targets, bad) == AIMED_AT:
             good = seen.rate >= AT_LEAST
@@ -107,16 +109,16 @@ def batches(place: Place) -> bool:
     return good
 
 
-def singles(place: Place) -> bool:
+def singles(place: Place, seconds: float) -> bool:
     """Print how single reports stand beside a bare route; False where that is too slow."""
     print("\nconnections   reports/s   bare route/s   ratio of each round (median)")
     good = True
     for connections in CONNECTIONS:
         ours, bare = [], []
         for _ in range(ROUNDS):
-            made = report(place.ours, 1, 8, 50, connections, SINGLE_S)
+            made = report(place.ours, 1, 8, 50, connections, seconds)
             place.settle()
-            alone = report(place.bare, 1, 8, 50, connections, SINGLE_S)
+            alone = report(place.bare, 1, 8, 50, connections, seconds)
             ours.append(made.requests / made.seconds)
             bare.append(alone.requests / alone.seconds)
         ratios = [one / other for one, other in zip(ours, bare, strict=True)]
@@ -156,8 +158,9 @@ def cpu_s(store: StoreServer) -> float:
     return Serving(store.pid, 0).cpu_s()
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     """Print the tables; 1 where an aim is missed."""
+    which, batch_s, single_s = QUICK if "--quick" in words else WHOLE
     server, others = cores()
     pin(others)
     print(f"{machine()};\nthe service on core {server}, the store and the load on {others}\n")
@@ -170,11 +173,11 @@ def main() -> int:
         place = Place(ours, bare, store)
         report(ours, 100, 50, 0, 4, 0.3)  # only warms up
         place.settle()
-        good = batches(place)
-        good &= singles(place)
+        good = batches(place, which, batch_s)
+        good &= singles(place, single_s)
         waiting(place)
     return 0 if good else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -8,14 +8,13 @@ import argparse
 import asyncio
 import json
 import sys
-import tempfile
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks._installing import install
+from benchmarks._installing import installed
 from benchmarks._machine import machine
 from breaker.exchange import Exchange
 from breaker.verdict import Blame, Judgement, judge
@@ -83,14 +82,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sdks", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write docs/sdks.md")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="firstbyte-sdks-") as folder:
-        print(f"{machine()}\n\ninstalling the SDKs in an environment of their own ...", flush=True)
-        trouble = install(Path(folder), SDKS)
-        if trouble is not None:
-            print(f"the SDKs can't be installed, so nothing is compared: {trouble}")
+    print(f"{machine()}\n\ninstalling the SDKs in an environment of their own ...", flush=True)
+    with installed(SDKS) as python:
+        if isinstance(python, str):
+            print(f"the SDKs can't be installed, so nothing is compared: {python}")
             return 0
         print("asking ...", flush=True)
-        versions, lines = asyncio.run(_lines(Path(folder) / "bin" / "python"))
+        versions, lines = asyncio.run(_lines(python))
     print(_summary(lines))
     if chosen.write:
         PAGE.write_text(_page(versions, lines), encoding="utf-8")

@@ -1,7 +1,8 @@
 """Shows what the rule of slumps makes of made-up traces and of a recorded one, and how much its numbers matter.
 
 Run it as `python -m benchmarks.slump`; it takes a minute. `--seeds 3` makes up three times as much, as the decision
-pages quote it; `--sensitivity` changes each number of the rule by a quarter instead, in five to ten minutes.
+pages quote it, `--quick` a third; `--sensitivity` changes each number of the rule by a quarter instead, in five to ten
+minutes.
 """
 
 import argparse
@@ -36,7 +37,7 @@ from monitor.backtest.trace import read
 
 RECORDED = Path(__file__).parents[1] / "tests" / "traces" / "six-hours.csv"
 CALM_S = 3600.0
-DRAWS = 20
+DRAWS, QUICK_DRAWS, QUICK_DAYS = 20, 5, 10
 # How much an answer may resemble the one before.
 MEMORIES = (0.5, 0.8, 0.9)
 # The numbers of breaker/usual.py that are changed, and what each is.
@@ -67,6 +68,7 @@ def main() -> int:
     parser.add_argument("trace", nargs="?", default=str(RECORDED), help="a recorded trace (CSV)")
     parser.add_argument("--calm-s", type=float, default=CALM_S, help="its first so many seconds are calm")
     parser.add_argument("--days", type=int, default=30, help="the length of healthy made-up traces")
+    parser.add_argument("--quick", action="store_true", help=f"make up {QUICK_DAYS} days, and draw less often anew")
     parser.add_argument("--seeds", type=int, default=1, help="how many of each are made up")
     parser.add_argument("--sensitivity", action="store_true", help="change each number of the rule by a quarter")
     asked = parser.parse_args()
@@ -75,9 +77,10 @@ def main() -> int:
     if asked.sensitivity:
         _show_sensitivity(rows, asked.calm_s)
     else:
-        _show_made(asked.days, asked.seeds)
-        _show_wandering(asked.days, asked.seeds)
-        _show_recorded(rows, asked.calm_s)
+        days, draws = (QUICK_DAYS, QUICK_DRAWS) if asked.quick else (asked.days, DRAWS)
+        _show_made(days, asked.seeds)
+        _show_wandering(days, asked.seeds)
+        _show_recorded(rows, asked.calm_s, draws)
     return 0
 
 
@@ -128,7 +131,7 @@ def _minutes(found: Sequence[float | None]) -> str:
     return f"{median(times):.0f} min, {times[-1]:.0f} min"
 
 
-def _show_recorded(rows: Sequence[Row], calm_s: float) -> None:
+def _show_recorded(rows: Sequence[Row], calm_s: float, times: int) -> None:
     print("\n| recorded trace | calm steps diverted (by begin, by end) | slow hours' steps spared (by begin, by end) |")
     print("| --- | --- | --- |")
     print(_split_line("as it is", split(rows, calm_s, Policy())))
@@ -139,13 +142,13 @@ def _show_recorded(rows: Sequence[Row], calm_s: float) -> None:
     print(_split_line("every second", split(rows[::2], calm_s, Policy())))
     print(_split_line("every other second", split(rows[1::2], calm_s, Policy())))
     for block in (1, 5):
-        draws = [shuffled(rows, calm_s, seed, block) for seed in range(DRAWS)]
+        draws = [shuffled(rows, calm_s, seed, block) for seed in range(times)]
         runs = [split(draw, calm_s, Policy()) for draw in draws]
         plain = [split(draw, calm_s, Policy(slump=False)) for draw in draws]
         more = [one.calm_ended - other.calm_ended for one, other in zip(runs, plain, strict=True)]
         shares = sorted(one.spared for one in runs)
         print(
-            f"| drawn anew, {block} at a time, {DRAWS} times | {max(more)} more than the plain rules at most | "
+            f"| drawn anew, {block} at a time, {times} times | {max(more)} more than the plain rules at most | "
             f"{_percent(median(shares))} in the median, {_percent(shares[2])} in the third worst, "
             f"{_percent(shares[0])} in the worst |"
         )

@@ -1,8 +1,8 @@
 """Measures how long steps through the transport wait for us while the service is in trouble, a thousand at once.
 
-Run it as `python -m benchmarks.steps`; it takes two minutes. The provider streams each answer over some seconds, in a
-process of its own; what a step waits for us is all the time that its transport spends with its guide: to hear where to
-go, and to report.
+Run it as `python -m benchmarks.steps`; it takes two minutes, with `--quick` one, since answers take two seconds
+then instead of five. The provider streams each answer, in a process of its own; what a step waits for us is all the
+time that its transport spends with its guide: to hear where to go, and to report.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 
 import httpx
@@ -23,13 +23,13 @@ from breaker.answer import Answer
 from breaker.client import AsyncFirstbyte, Decision, Spot
 from breaker.client.transport import AsyncTransport
 
-AT_ONCE, TURNS, CHUNKS = 1_000, 2, 5
+AT_ONCE, TURNS = 1_000, 2
+# Of an answer, one a second.
+CHUNKS, QUICK = 5, 2
 # A pool of connections looks at all of them for each request.
 CLIENTS = 20
 # The bar.
 MOST_MS = 50.0
-MODEL = f"drip/{CHUNKS}"
-BODY = {"model": MODEL, "stream": True, "messages": [{"role": "user", "content": "How many ravens are there?"}]}
 
 # How long this step has waited for us so far.
 _waited: ContextVar[list[float]] = ContextVar("waited")
@@ -72,14 +72,20 @@ def _client(firstbyte: AsyncFirstbyte) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=AsyncTransport(inner, guide=Guide(firstbyte), route="coder"), timeout=None)
 
 
-async def _agent(client: httpx.AsyncClient, taken: list[float], failed: list[str], share: float) -> None:
+def _model(chunks: int) -> str:
+    return f"drip/{chunks}"
+
+
+async def _agent(client: httpx.AsyncClient, taken: list[float], failed: list[str], share: float, chunks: int) -> None:
     """An agent's steps, one after another; it begins at its own moment."""
-    await asyncio.sleep(CHUNKS * share)
+    question = [{"role": "user", "content": "How many ravens are there?"}]
+    body = {"model": _model(chunks), "stream": True, "messages": question}
+    await asyncio.sleep(chunks * share)
     for _ in range(TURNS):
         waited: list[float] = []
         _waited.set(waited)
         try:
-            async with client.stream("POST", "http://nowhere.invalid/v1/chat/completions", json=BODY) as response:
+            async with client.stream("POST", "http://nowhere.invalid/v1/chat/completions", json=body) as response:
                 said = b"".join([data async for data in response.aiter_bytes()])
                 if response.status_code != 200 or not said.endswith(b"data: [DONE]\n\n"):
                     failed.append(f"{response.status_code} {response.headers.get('x-firstbyte-verdicts')}")
@@ -88,9 +94,9 @@ async def _agent(client: httpx.AsyncClient, taken: list[float], failed: list[str
         taken.append(sum(waited))
 
 
-async def _crowd(service: serving.Service, provider: str, what: str) -> tuple[list[float], list[str]]:
+async def _crowd(service: serving.Service, provider: str, what: str, chunks: int) -> tuple[list[float], list[str]]:
     taken, failed = list[float](), list[str]()
-    spots: list[Spot] = [{"target": f"first/{MODEL}", "base_url": provider, "wire": "openai-chat"}]
+    spots: list[Spot] = [{"target": f"first/{_model(chunks)}", "base_url": provider, "wire": "openai-chat"}]
     async with AsyncFirstbyte(service.url, fallback=spots) as firstbyte:
         async with asyncio.timeout(20):
             while (await firstbyte.route("coder")).source != "service":  # noqa: ASYNC110 # it has no event
@@ -98,16 +104,18 @@ async def _crowd(service: serving.Service, provider: str, what: str) -> tuple[li
         async with contextlib.AsyncExitStack() as open_ones:
             clients = [await open_ones.enter_async_context(_client(firstbyte)) for _ in range(CLIENTS)]
             crowd = [
-                asyncio.create_task(_agent(clients[i % CLIENTS], taken, failed, i / AT_ONCE)) for i in range(AT_ONCE)
+                asyncio.create_task(_agent(clients[i % CLIENTS], taken, failed, i / AT_ONCE, chunks))
+                for i in range(AT_ONCE)
             ]
-            await asyncio.sleep(CHUNKS)
+            await asyncio.sleep(chunks)
             await asyncio.to_thread(service.suffer, what)
             await asyncio.gather(*crowd)
     return taken, failed
 
 
-def main(words: Iterable[str] = ()) -> int:
+def main(words: Sequence[str]) -> int:
     """Measure and tell; 1 where the bar is missed."""
+    chunks = QUICK if "--quick" in words else CHUNKS
     server, asking = cores()
     print(f"{machine()}; service and provider on core {server}, the agents on {asking}\n")
     print(f"{AT_ONCE} steps at once; the service {'':14} steps  failed  waited for us, p99 ms  the longest ms")
@@ -119,8 +127,8 @@ def main(words: Iterable[str] = ()) -> int:
         url = f"http://127.0.0.1:{int(provider.stdout.readline())}/v1"
         pin(asking)
         for what in ("well", "frozen", "killed", "killed and restarted", "replaced by rubble"):
-            with serving.Service(server, base_url=url, model=MODEL) as service:
-                good = _row(what, *asyncio.run(_crowd(service, url, what))) and good
+            with serving.Service(server, base_url=url, model=_model(chunks)) as service:
+                good = _row(what, *asyncio.run(_crowd(service, url, what, chunks))) and good
         provider.kill()
     print(f"\nthe bar: {MOST_MS:g} ms for each, and none failed: {'kept' if good else 'missed'}")
     return int(not good)
@@ -134,4 +142,4 @@ def _row(what: str, taken: Sequence[float], failed: Sequence[str]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

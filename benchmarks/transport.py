@@ -1,8 +1,8 @@
 """Compares a streamed answer of 256 chunks through the transport with the same through the plain client.
 
-Run it as `python -m benchmarks.transport`; it takes two minutes. The processor's time is that of the client's own
-thread, the provider runs in a process of its own; rounds of both are taken in turns. The bars are for the OpenAI SDK,
-which reads what comes as agents do; beside it stands bare httpx, which reads nothing.
+Run it as `python -m benchmarks.transport`; it takes two minutes, with `--quick` a third of one. The processor's time is
+that of the client's own thread, the provider runs in a process of its own; rounds of both are taken in turns. The bars
+are for the OpenAI SDK, which reads what comes as agents do; beside it stands bare httpx, which reads nothing.
 """
 
 import asyncio
@@ -14,22 +14,32 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import httpx2
 import openai
 
-from benchmarks._machine import cores, machine, pin
+from benchmarks._machine import awake, cores, machine, pin
 from breaker.answer import Answer
 from breaker.client import Decision
 from breaker.client.transport import AsyncTransport, Transport
 
-CHUNKS, ROUNDS, MOMENTS = 256, 12, 150
+CHUNKS = 256
 # The bars.
 MOST_CPU, MOST_LATER_S = 1.25, 0.002
 # About 9,000 tokens.
 PROMPT = "The quick brown fox jumps over the lazy dog. " * 800
+
+
+class Rounds(NamedTuple):
+    """How often a long stream is asked for, and one moment."""
+
+    streams: int
+    moments: int
+
+
+WHOLE, QUICK = Rounds(12, 150), Rounds(5, 60)
 
 
 class Guide:
@@ -66,25 +76,26 @@ class Guide:
         """Nothing."""
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     """Measure and tell; 1 where a bar is missed."""
+    rounds = QUICK if "--quick" in words else WHOLE
     _, client = cores()
     command = [sys.executable, "-m", "benchmarks._transport_provider"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as provider:
+    with awake(), subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as provider:
         assert provider.stdout is not None
         url = f"http://127.0.0.1:{int(provider.stdout.readline())}/v1"
         pin(client)
         rows = [
-            _blocking("openai, blocking", httpx2, url, _sdk),
-            asyncio.run(_awaiting("openai, awaited", httpx2, url, _async_sdk)),
-            *(_blocking(f"{family.__name__}, blocking", family, url, _bare) for family in (httpx, httpx2)),
+            _blocking("openai, blocking", httpx2, url, _sdk, rounds),
+            asyncio.run(_awaiting("openai, awaited", httpx2, url, _async_sdk, rounds)),
+            *(_blocking(f"{family.__name__}, blocking", family, url, _bare, rounds) for family in (httpx, httpx2)),
             *(
-                asyncio.run(_awaiting(f"{family.__name__}, awaited", family, url, _async_bare))
+                asyncio.run(_awaiting(f"{family.__name__}, awaited", family, url, _async_bare, rounds))
                 for family in (httpx, httpx2)
             ),
         ]
         provider.kill()
-    return _told(rows)
+    return _told(rows, rounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,32 +129,32 @@ Listen = Callable[[Any, str, str], float]
 ListenAsync = Callable[[Any, str, str], Awaitable[float]]
 
 
-def _blocking(name: str, family: Any, url: str, listen: Listen) -> Row:
+def _blocking(name: str, family: Any, url: str, listen: Listen, rounds: Rounds) -> Row:
     def timed(client: Any, model: str) -> tuple[float, float]:
         began = time.thread_time()
         later = listen(client, url, model)
         return time.thread_time() - began, later
 
-    def measure(model: str, rounds: int) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    def measure(model: str, times: int) -> list[tuple[tuple[float, float], tuple[float, float]]]:
         transport = Transport(family.HTTPTransport(), guide=Guide(url, model))
         with family.Client() as plain, family.Client(transport=transport) as helped:
-            return [(timed(plain, model), timed(helped, model)) for _ in range(rounds + 1)][1:]
+            return [(timed(plain, model), timed(helped, model)) for _ in range(times + 1)][1:]
 
-    return _row(name, measure(f"word/{CHUNKS}", ROUNDS), measure("moment", MOMENTS))
+    return _row(name, measure(f"word/{CHUNKS}", rounds.streams), measure("moment", rounds.moments))
 
 
-async def _awaiting(name: str, family: Any, url: str, listen: ListenAsync) -> Row:
+async def _awaiting(name: str, family: Any, url: str, listen: ListenAsync, rounds: Rounds) -> Row:
     async def timed(client: Any, model: str) -> tuple[float, float]:
         began = time.thread_time()
         later = await listen(client, url, model)
         return time.thread_time() - began, later
 
-    async def measure(model: str, rounds: int) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    async def measure(model: str, times: int) -> list[tuple[tuple[float, float], tuple[float, float]]]:
         transport = AsyncTransport(family.AsyncHTTPTransport(), guide=Guide(url, model))
         async with family.AsyncClient() as plain, family.AsyncClient(transport=transport) as helped:
-            return [(await timed(plain, model), await timed(helped, model)) for _ in range(rounds + 1)][1:]
+            return [(await timed(plain, model), await timed(helped, model)) for _ in range(times + 1)][1:]
 
-    return _row(name, await measure(f"word/{CHUNKS}", ROUNDS), await measure("moment", MOMENTS))
+    return _row(name, await measure(f"word/{CHUNKS}", rounds.streams), await measure("moment", rounds.moments))
 
 
 def _row(name: str, cpu: Sequence[Any], later: Sequence[Any]) -> Row:
@@ -205,11 +216,12 @@ def _first(ages: Sequence[float | None]) -> float:
     return next((age for age in ages if age is not None), 0.0)
 
 
-def _told(rows: Sequence[Row]) -> int:
+def _told(rows: Sequence[Row], rounds: Rounds) -> int:
     print(f"\n{machine()},")
     print(f"openai {openai.__version__}, httpx {httpx.__version__}, httpx2 {httpx2.__version__};")
     print(
-        f"a stream of {CHUNKS} chunks, and 200 characters at once; medians of {ROUNDS} and {MOMENTS} rounds in turns\n"
+        f"a stream of {CHUNKS} chunks, and 200 characters at once; "
+        f"medians of {rounds.streams} and {rounds.moments} rounds in turns\n"
     )
     print(f"{'client':18}  {'plain ms':>8}  {'with ms':>8}  {'ratio':>5}  {'later, ms':>9}  {'p90, ms':>8}")
     for row in rows:
@@ -222,4 +234,4 @@ def _told(rows: Sequence[Row]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

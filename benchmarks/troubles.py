@@ -1,7 +1,7 @@
 """Asks and reports at a steady pace while all that can happen to a store happens to it, and counts what agents notice.
 
 Run it as `python -m benchmarks.troubles`; it takes a minute and a half and talks to loopback alone. `--seconds 60` lets
-each trouble last that long, `--only NAME` lets one of them happen.
+each trouble last that long, `--quick` is over in a minute, `--only NAME` lets one of them happen.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from redis.exceptions import RedisError
 
@@ -32,6 +32,8 @@ from tests.store_server import StoreServer
 from tests.store_troubles import ALONE, AMONG, BEHIND, Alone, Place, Trouble, among, behind, keeping
 
 QUIET_S, SECONDS = 1.5, 1.5
+# As short as lets routes grow stale.
+QUICK = (0.5, 1.2)
 # A tail to compare with needs a long quiet phase beside a long trouble.
 QUIET_SHARE = 1 / 3
 # All that waits must be merged by then.
@@ -106,14 +108,21 @@ class Row:
         return not (self.faults or self.lost or wrong) and self.open_kept and self.closed_kept
 
 
-async def happen(trouble: Trouble[Any], place: Place, here: Serving, seconds: float) -> Row:
+class Lasting(NamedTuple):
+    """How long the quiet phase lasts before a trouble, and the trouble."""
+
+    quiet_s: float
+    trouble_s: float
+
+
+async def happen(trouble: Trouble[Any], place: Place, here: Serving, lasting: Lasting) -> Row:
     """A quiet phase, the trouble, and what comes after until all reports are in the store."""
     began = time.perf_counter()
-    await asyncio.sleep(max(QUIET_S, seconds * QUIET_SHARE))
+    await asyncio.sleep(lasting.quiet_s)
     before = time.perf_counter()
     await trouble.begin(place)
     begin = time.perf_counter()
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(lasting.trouble_s)
     end = time.perf_counter()
     await trouble.end(place)
     ended = time.perf_counter()
@@ -213,14 +222,14 @@ HEAD = (
 )
 
 
-async def measure(kind: Kind, troubles: Sequence[Trouble[Any]], seconds: float) -> bool:
+async def measure(kind: Kind, troubles: Sequence[Trouble[Any]], lasting: Lasting) -> bool:
     """Print the table's lines for one kind of store; whether all is as it has to be."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="fb-") as made:
         folder = Path(made)
         async with kind(folder) as place, serving(place, folder) as here:
             for trouble in troubles:
-                rows.append(row := await happen(trouble, place, here, seconds))
+                rows.append(row := await happen(trouble, place, here, lasting))
                 quiet = Tail.of(one for row in rows for one in row.quiet)
                 print(told(row, quiet), flush=True)
                 for fault, count in sorted(Counter(map(str, row.faults)).items()):
@@ -244,20 +253,23 @@ def main() -> int:
     """Print the table; 1 where an agent or a circuit was let down."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.troubles", description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long each trouble lasts")
+    parser.add_argument("--quick", action="store_true", help=f"each trouble lasts {QUICK[1]:g} s")
     parser.add_argument("--only", metavar="NAME", help=f"one of: {NAMES_OF_ALL}")
     chosen = parser.parse_args()
+    usual = (max(QUIET_S, chosen.seconds * QUIET_SHARE), chosen.seconds)
+    lasting = Lasting(*(QUICK if chosen.quick else usual))
     pin(cores()[1])
     gc.disable()  # a pause of ours would look like a late answer
     print(f"{machine()};")
     print(f"{1 / TICK_S:.0f} requests a second on /route, {0.2 / TICK_S:.0f} on /reports;", end=" ")
-    print(f"each trouble lasts {chosen.seconds:g} s")
+    print(f"each trouble lasts {lasting.trouble_s:g} s")
     print("p50 and p99 of /route as shares of the quiet ones; no core sleeps\n")
     print(HEAD, flush=True)
     well = True
     with awake():
         for kind, all_of_it in KINDS:
             troubles = [one for one in all_of_it if chosen.only in (None, one.name)]
-            well &= not troubles or until_done(measure(kind, troubles, chosen.seconds))
+            well &= not troubles or until_done(measure(kind, troubles, lasting))
     return 0 if well else 1
 
 

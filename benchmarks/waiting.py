@@ -1,7 +1,7 @@
 """Lets 10,000 agents wait at one worker for a move, and measures when the last is told and what each costs.
 
 Run it as `python -m benchmarks.waiting`; it takes half a minute, and talks to loopback alone.
-`--quick` lets 2,000 wait.
+`--quick` lets them wait once instead of three times.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from benchmarks._machine import cores, machine, pin
 from benchmarks._route_servers import Serving
 from monitor.loop import until_done
 
-ROUNDS = 3
+MANY, ROUNDS = 10_000, 3
 # What is aimed at.
 TOLD_WITHIN_S = 0.5
 KB_EACH = 30.0
@@ -101,26 +101,27 @@ def _move(serving: Serving, *, opened: bool) -> None:
     urllib.request.urlopen(request, timeout=60).read()
 
 
-def main(words: Sequence[str]) -> None:
-    """Print the table."""
-    many = 2_000 if "--quick" in words else 10_000
+def main(words: Sequence[str]) -> int:
+    """Print the table; 1 where an aim is missed."""
+    rounds = 1 if "--quick" in words else ROUNDS
     server, asking = cores()
     print(f"{machine()};")
-    print(f"the server on core {server}, {many} agents on {asking}\n")
+    print(f"the server on core {server}, {MANY} agents on {asking}\n")
     print("round  the middle one told after ms  the last after ms  the server worked ms  KB each")
     seen = []
     with servers.firstbyte(server) as serving:
         pin(asking)
-        for number in range(ROUNDS):
-            one = until_done(_round(serving, many, opened=number % 2 == 0))
+        for number in range(rounds):
+            one = until_done(_round(serving, MANY, opened=number % 2 == 0))
             print(f"{number + 1:5}  {one.middle_s * 1000:28.0f}  {one.last_s * 1000:17.0f}", end="  ")
             print(f"{one.work_s * 1000:20.0f}  {one.bytes_each / 1000:7.1f}", flush=True)
             seen.append(one)
     told, size = statistics.median(one.last_s for one in seen), max(one.bytes_each for one in seen) / 1000
     good = told <= TOLD_WITHIN_S and size <= KB_EACH
     aim = f"aim {TOLD_WITHIN_S * 1000:.0f} ms and {KB_EACH:.0f} KB: {'met' if good else 'MISSED'}"
-    print(f"\nthe last of {many} after {told * 1000:.0f} ms (median), at most {size:.1f} KB each; {aim}")
+    print(f"\nthe last of {MANY} after {told * 1000:.0f} ms (median), at most {size:.1f} KB each; {aim}")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,76 @@
+"""`make bench`: what runs, what is said of it, and that nothing ends it early."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import _all
+from tests.processes import ROOT
+
+SCRIPTS = {path.stem: path for path in (ROOT / "benchmarks").glob("[a-z]*.py")}
+_ENDS = {"calm": 0, "missing": 1, "raising": 3}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where other scripts are taken for those of the project."""
+    made = tmp_path / "benchmarks"
+    made.mkdir()
+    (made / "__init__.py").touch()
+    monkeypatch.setattr(_all, "FOLDER", made)
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    return made
+
+
+def test_all_scripts_run_in_their_short_form_where_they_have_one() -> None:
+    short = {name for name, path in SCRIPTS.items() if "--quick" in path.read_text(encoding="utf-8")}
+
+    assert set(SCRIPTS) - {_all.ELSEWHERE} == short | set(_all.WHOLE)
+    assert not short & set(_all.WHOLE)
+
+
+def test_a_script_that_misses_its_aim_keeps_no_other_from_running(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, code in _ENDS.items():
+        (folder / f"{name}.py").write_text(f"import sys\nprint('{name}', *sys.argv[1:])\nsys.exit({code})\n")
+
+    assert _all.main() == 1
+
+    lines = capfd.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith(" --quick") and line[0] != "="] == [f"{n} --quick" for n in _ENDS]
+    assert "== 2 of 3: python -m benchmarks.missing --quick" in lines
+    assert [line.partition(" s")[2].strip() for line in lines[-6:-3]] == ["", "missed an aim", "failed"]
+    assert lines[-1] == "missed an aim or failed: missing, raising"
+
+
+def test_a_script_that_hangs_is_ended(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "hanging.py").write_text("import threading\nthreading.Event().wait()\n")
+    monkeypatch.setattr(_all, "MOST_S", 0.1)
+
+    assert _all.main() == 1
+
+    assert "== hanging: " in (said := capfd.readouterr().out)
+    assert "took longer than 0.1 s" in said
+
+
+def test_a_name_that_is_none_is_refused_with_those_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "rout"])
+
+    with pytest.raises(SystemExit):
+        _all.main()
+
+    assert "there is no rout; there are: backtest, client," in capsys.readouterr().err
+
+
+def test_what_is_told_of_a_run_where_all_is_well(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "calm.py").touch()
+
+    assert _all.main() == 0
+
+    assert capfd.readouterr().out.splitlines()[-1].startswith("all ")
