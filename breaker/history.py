@@ -8,12 +8,12 @@ from breaker.answer import Source
 from breaker.log import Weight
 from breaker.policy import Policy
 
-# So many slots are kept and shown; the store's script keeps as many.
+# How many slots are kept and shown; the store's script keeps as many.
 SLOTS = 90
 # A slot is as long as so many probes: whatever the interval, each has as much to tell. With a probe a minute it is 16
 # minutes, and all of them are a day.
 SLOT_INTERVALS = 16
-# So many first bytes are kept: an hour of them where a target that is half-open is asked every quarter of a minute.
+# How many first bytes are kept: an hour of them where a half-open target is asked every quarter of a minute.
 SAMPLES = 256
 # What the quantiles are taken of.
 SPEED_S = 3600.0

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 # Between two looks at the file. A change counts once two looks find the same, since editors write in several steps.
 LOOK_S = 1.0
-# So many faults are said in one line of the log.
+# The most faults that one line of the log names.
 _SAID = 5
 
 Renew = Callable[[Settings, Mapping[str, str]], Awaitable[None]]

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from breaker.api.problems import ProblemError
 
-# So much may come of a request before its body, and of what stands around and behind the body.
+# The most that may come before a request's body, and again around and behind the body.
 MAX_HEAD_BYTES = 65_536
 # Who sends no whole head, or nothing at all, would else be waited for without end.
 HEAD_WITHIN_S = 30.0

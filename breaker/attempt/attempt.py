@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # A body that is to be judged as a whole is held up to this size.
 MAX_HELD = 64 * 1024 * 1024
-# So long (or silence_s, if that is less) for the body that explains an error.
+# How long the body that explains an error is waited for, or silence_s if that is less.
 ERROR_BODY_S = 10.0
 
 _READABLE = ("", "identity", "gzip", "x-gzip", "deflate")

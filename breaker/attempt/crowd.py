@@ -2,7 +2,7 @@
 
 # What providers write who refuse one more at once, in small letters.
 _SAYINGS = (b"concurren", b"in flight", b"in-flight", b"simultaneous", b"parallel request")
-# So many answers in a row that came without such a refusal, and one more is tried.
+# After this many answers in a row without such a refusal, one more at once is tried.
 GROW_AFTER = 20
 
 

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-# So many of the newest are kept; fewer than the least say nothing.
+# How many of the newest are kept, and how few are too few to say anything.
 KEPT, LEAST = 100, 20
 
 

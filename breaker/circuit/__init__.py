@@ -6,8 +6,9 @@
        └──(good probes, or no monitor)─────────────┼─────────────────────────┴────┘  │
                                                    └──────────(a bad probe)──────────┘
 
-Half-open is never stored: it is open whose hold is over. A hold by hand lies over all of this; the automatic
-part goes on underneath and is what remains when the hold ends. Everything that moves a circuit is in this folder.
+Half-open is never stored: a circuit is half-open when it is open and its hold is over. A hold by hand lies over all of
+this; the automatic part goes on underneath and is what remains when the hold ends. Everything that moves a circuit is
+in this folder.
 """
 
 from breaker.circuit.by_hand import hold, release

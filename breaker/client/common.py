@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 monotonic = time.monotonic
-# So many answers' places in runs are kept until they are reported.
+# The most answers whose places in runs are kept until they are reported.
 _MOST_PLACES = 256
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# For so long reports are sent at the end.
+# How long reports are still sent at the end.
 FLUSH_S = 1.0
-# Beyond that: to end what is under way.
+# And how long beyond that, to end what is under way.
 _SLACK_S = 0.5
 
 

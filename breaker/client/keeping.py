@@ -22,9 +22,9 @@ WAIT_S = 0.025
 PATIENCE_S = 5.0
 # A route that nobody has asked for so long isn't followed any more.
 IDLE_S = 600.0
-# So many routes are kept; those asked longest ago are forgotten.
+# The most routes that are kept; those asked for longest ago are forgotten.
 MOST_ROUTES = 256
-# So many of the newest steps are remembered for the time without the service.
+# How many of the newest steps are remembered for the time without the service.
 MOST_STEPS = 256
 # Without the service a decision is looked at again after this.
 ALONE_S = 1.0

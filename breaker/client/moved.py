@@ -10,7 +10,7 @@ from typing import Any
 
 from breaker.errors import DoorError
 
-# So many wait for a reader; then the service is read no further, which resumes later.
+# The most that wait for a reader; then the service is read no further, and resumes later.
 MOST_WAITING = 256
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# For so long the first answer goes before all else.
+# How long the first answer goes before all else.
 _FIRST_S = 1.0
 # After a fault of our own.
 _AGAIN_S = 1.0

@@ -16,7 +16,7 @@ from breaker.errors import DoorGoneError, DoorRefusedError
 
 _log = logging.getLogger(__name__)
 
-# So many in one request; the service takes 1,000, and a million bytes.
+# The most in one request; the service takes 1,000, and a million bytes.
 _MOST = 500
 # Nobody waits for it, and a busy service isn't helped by sending again.
 _LIMIT_S = 10.0

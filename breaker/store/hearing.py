@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 # After so long without a word the server is asked for one, on the same connection.
 BEAT_S = 0.25
-# So many beats in a row without an answer, and nobody is there any more. Beats are counted, not seconds: when our own
+# After this many beats in a row without an answer, nobody is there. Beats are counted, not seconds: when our own
 # loop has stood still, what came meanwhile is read first.
 MOST_SILENT = 2
 

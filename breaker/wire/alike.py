@@ -15,7 +15,7 @@ _TEXT = re.compile(rb':\s*"([^"\\]+)"')
 _MARK = "\ue000"
 # Longer events, and texts beyond so many, aren't looked at.
 _LONGEST, _MOST_TEXTS = 4_096, 32
-# So many looks in vain, and each event has something of its own: then none is looked at any more.
+# After this many looks in vain each event has something of its own, and none is looked at any more.
 _MOST_IN_VAIN = 8
 
 

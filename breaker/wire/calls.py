@@ -4,11 +4,11 @@ import json
 import re
 from collections import Counter
 
-# So many bytes of tool arguments are kept until they can be parsed; a call that goes beyond is taken for good.
+# The most bytes of a tool's arguments that are kept until they can be parsed; a longer call is taken for good.
 MAX_ARGUMENTS = 1024 * 1024
 MAX_CALLS = 256
 MAX_NAME = 256
-# So many blanks at the end of unfinished arguments are no indent: the model is caught in them.
+# From this many blanks on, the end of unfinished arguments is no indent: the model is caught in them.
 MOST_BLANKS = 1_000
 _BLANKS = re.compile(rb"[nrt]?(\\[nrt]|\s)+")
 # Nobody needs the same call with the same arguments so often at once.

@@ -10,7 +10,7 @@ _TEXT_KEYS = ("message", "msg", "detail", "error_msg", "error_message", "status_
 _INNER_KEYS = ("error", "message", "metadata", "raw", "detail", "base_resp", "innererror", "x_groq")
 # Errors are wrapped in errors, seldom more than three deep.
 _DEEPEST = 5
-# So much of a message is read.
+# The most of a message that is read.
 _LONGEST = 4_000
 # Where none of these stands at the top, only a name can say that it is an error.
 _HINTS = frozenset(

@@ -12,7 +12,7 @@ HEAD = 2_000
 # Blanks, and what takes no room at all: joiners, a soft hyphen, a byte order mark.
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 
-# So many new characters, or pieces, are looked at together.
+# How many new characters, or pieces, are looked at together.
 _MOST_NEW = 4_000
 _MOST_PIECES = 500
 

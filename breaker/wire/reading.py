@@ -23,7 +23,7 @@ _TELLING = 8
 _MOST_NOTES = 1_000
 # Relays between two wires leave the one's end in the other's stream.
 _FOREIGN_END = "[DONE]"
-# So many bytes of a body in no known format are kept, for what an error in it may say.
+# How many bytes of a body in no known format are kept, for what an error in it may say.
 _MOST_WORDS = 4_000
 
 

@@ -4,9 +4,9 @@ import json
 import re
 from typing import NamedTuple
 
-# So many objects an event may hold; more would keep everybody waiting while they are looked at.
+# The most objects that an event may hold; more would keep everybody waiting while they are looked at.
 MAX_OBJECTS = 100_000
-# So many items of a list are looked at.
+# The most items of a list that are looked at.
 MAX_ITEMS = 1_000
 
 _DECODER = json.JSONDecoder()

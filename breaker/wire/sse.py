@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 # A longer line or event is dropped and counted. The longest healthy ones hold a whole file as a tool's argument.
 MAX_EVENT = 4 * 1024 * 1024
-# So much is kept of lines that are no part of any event: some servers put their error there.
+# The most that is kept of lines that are no part of any event: some servers put their error there.
 MAX_STRAY = 64 * 1024
 # Longer reads are cut, so that a large one of nothing but line ends isn't held as a list of them.
 _READ = 64 * 1024

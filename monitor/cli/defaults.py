@@ -2,7 +2,7 @@
 
 # How far back `backtest` looks.
 SINCE = "7d"
-# So many moves besides the newest `why` shows.
+# How many moves `why` shows besides the newest.
 MOVES = 5
 # Decisions about tasks that `firstbyte runs` shows.
 RUNS = 20

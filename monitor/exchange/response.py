@@ -4,7 +4,7 @@ import httptools
 
 from monitor.exchange.errors import BrokenHttpError
 
-# So many bytes in a row without a byte of the body are no response: headers, trailers, interim responses, extensions.
+# More bytes in a row without one of the body are no response: headers, trailers, interim responses, extensions.
 MOST_HEAD = 128 * 1024
 
 

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 _NOWHERE = "http://guard.invalid"
 # A longer question is refused; what is uploaded to other paths may be of any length.
 MAX_BODY = 64 * 1024 * 1024
-# So many routes are remembered; more are made up.
+# The most routes that are remembered; whoever asks for more makes them up.
 _MOST_ROUTES = 256
 # What belongs to one connection, and what the server writes itself.
 _HOPS = frozenset(

@@ -10,7 +10,7 @@ from breaker.logged import MESSAGE
 
 # Of one event, level and target so many lines pass in so many seconds.
 MOST, WITHIN_S = 20, 60.0
-# So many kinds of lines are told apart; then all are forgotten and counted anew.
+# The most kinds of lines that are told apart; then all are forgotten and counted anew.
 MOST_KINDS = 4_096
 LEVELS = ("debug", "info", "warning", "error", "critical")
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-# So many begin in one turn. Each has some 0.1 ms to do; in between the loop sees whose bytes have come.
+# How many begin in one turn. Each has some 0.1 ms to do; in between the loop sees whose bytes have come.
 ABREAST = 4
 
 

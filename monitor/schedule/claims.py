@@ -20,8 +20,8 @@ _RENEWALS = 3
 _AGAIN_S = 0.25
 # A probe has told something by the slow limit; a claim that nobody renews lapses so long after it.
 LEASE_S = 5.0
-# So that one who died keeps back no whole turn it lapses after this part of an interval in any case; but a busy process
-# needs some time to renew one.
+# A claim lapses after this part of an interval in any case, so that one who died keeps back no whole turn; but a busy
+# process needs some time to renew one.
 LEASE_INTERVALS, LEASE_LEAST_S = 0.5, 2.0
 
 

@@ -2,11 +2,11 @@
 
 import asyncio
 
-# So many listen at once; more of them read streams faster than one core parses them.
+# The most that listen at once; more would bring more than one core parses.
 LIMIT = 64
 # Nobody waits for a place longer than this: a crowd makes timings a little worse, but no target goes unwatched.
 WAIT_S = 0.5
-# So many enter in one turn of the loop: to build a prompt takes 4 ms, and fifty in a row would be a stall.
+# How many enter in one turn of the loop: to build a prompt takes 4 ms, and fifty in a row would be a stall.
 ABREAST = 4
 
 

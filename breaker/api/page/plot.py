@@ -9,7 +9,7 @@ from breaker.history import SPEED_S, Sample, Speed
 from breaker.log import Weight
 
 _WIDE, _HIGH, _TOP, _FOOT, _RIGHT = 320, 96, 12, 6, 34
-# From so much quicker than the limit to so much slower, on a scale of logarithms: what is usual shows beside the limit.
+# The scale is logarithmic, from a 400th of the limit to three times it, so that what is usual shows beside the limit.
 _QUICKER, _SLOWER = 400.0, 3.0
 _LEAST_INTERVALS = 12
 

@@ -16,7 +16,7 @@ _LEAST = 5
 # What the pointer may touch, also where nothing is drawn.
 _HIT = f'<path class="hit" d="M-1 0h{_STEP}v{_HIGH + _FOOT}h-{_STEP}z"/>'
 _OUT = f'<path class="out" d="M-1 {_HIGH + 3}h{_STEP}v3h-{_STEP}z"/>'
-# So many of those that something happened in are told in words, the newest.
+# The most slots that are told in words: the newest in which something happened.
 _TOLD = 8
 
 _WELL, _SLOW, _HARD = (

@@ -16,7 +16,7 @@ from breaker.wire.signs import Phrase
 
 # An answer of 20,000 tokens, one a chunk, comes to some 6 MB.
 MAX_EXCHANGE_BYTES = 8_000_000
-# So many are read and wait; each holds its body and several times that once it is parsed.
+# The most that are read or wait at once; each holds its body, and several times that once it is parsed.
 MOST_AT_ONCE = 4
 # Who sends a body more slowly than this keeps a place from others.
 BODY_LIMIT_S = 30.0

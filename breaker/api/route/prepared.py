@@ -21,7 +21,7 @@ from breaker.target import Ability
 LASTS_S = 1.0
 # The same where a hold is about to end, so that agents come back when they should.
 SHARP_S = 0.01
-# So many different answers are kept; while sessions return, each turn has one of its own.
+# The most different answers that are kept; while sessions return, each turn has one of its own.
 MOST_KEPT = 4_096
 
 

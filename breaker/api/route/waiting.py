@@ -14,7 +14,7 @@ from breaker.api.route.prepared import Prepared, Said
 # Further ones are answered at once; each costs the memory of an open connection.
 MOST_WAITING = 20_000
 MAX_WAIT_S = 60.0
-# So many are looked at and told in one turn of the loop, which then looks after others.
+# The most that are looked at and told in one turn of the loop, which then looks after others.
 AT_ONCE = 500
 
 

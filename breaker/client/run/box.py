@@ -10,7 +10,7 @@ from typing import Any
 from breaker.client.outbox import Waiting
 from breaker.run import Fact, Run, fold
 
-# So many facts are remembered, as the service keeps so many.
+# The most facts that are remembered: as many as the service keeps.
 MOST_FACTS = 1_000
 STEPS, OPERATIONS, CHECKS = "steps", "operations", "checks"
 

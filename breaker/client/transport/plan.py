@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 _SILENT = (Verdict.TIMEOUT_FIRST_BYTE, Verdict.TIMEOUT_SILENCE)
 # What was broken off here, whatever its facts say.
 _WHAT = {Verdict.LOOP: "it has no end", Verdict.MALFORMED: "part of it can't be read"}
-# So many questions are remembered whose answers had no end.
+# The most questions that are remembered because their answers had no end.
 MOST_ENDLESS = 256
 _chance = random.Random()  # noqa: S311 # it spreads pauses
 
