@@ -8,8 +8,8 @@ from breaker.errors import AnswerError
 
 if TYPE_CHECKING:
     from breaker.attempt import Limits
+    from breaker.client.transport.course import Restart
     from breaker.client.transport.guide import Guide
-    from breaker.client.transport.plan import Restart
 
 __all__ = ["AnswerError", "AsyncTransport", "Guide", "Limits", "Restart", "Transport"]
 
@@ -17,7 +17,7 @@ __all__ = ["AnswerError", "AsyncTransport", "Guide", "Limits", "Restart", "Trans
 _LATER = {
     "Guide": "breaker.client.transport.guide",
     "Limits": "breaker.attempt",
-    "Restart": "breaker.client.transport.plan",
+    "Restart": "breaker.client.transport.course",
 }
 
 if not TYPE_CHECKING:

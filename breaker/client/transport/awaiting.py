@@ -9,8 +9,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Stand, Wait
+from breaker.client.transport.course import Course
 from breaker.client.transport.line import Line
-from breaker.client.transport.plan import Plan
 
 _T = TypeVar("_T")
 _NEVER = float("inf")
@@ -19,8 +19,8 @@ _NEVER = float("inf")
 class AwaitingStep:
     """A step on its way. The tasks that two attempts at once need are there only where a second may be sent."""
 
-    def __init__(self, plan: Plan, inner: Any) -> None:
-        self._plan = plan
+    def __init__(self, course: Course, inner: Any) -> None:
+        self._course = course
         self._inner = inner
         self._lines: dict[Attempt, _Line] = {}
         self._settled = anyio.Event()
@@ -29,13 +29,13 @@ class AwaitingStep:
         """The response that the caller gets."""
         attempt = await self._until_shown()
         if attempt is None:
-            return self._plan.refused()
-        stream = self._plan.family.async_stream(self._flow(attempt), self._close, self._left)
-        return self._plan.shown(attempt, self._lines[attempt].response, stream)
+            return self._course.refused()
+        stream = self._course.family.async_stream(self._flow(attempt), self._close, self._left)
+        return self._course.shown(attempt, self._lines[attempt].response, stream)
 
     async def _until_shown(self) -> Attempt | None:
         try:
-            if not self._plan.hedges:
+            if not self._course.hedges:
                 return await self._act(None)
             async with anyio.create_task_group() as tasks:
                 shown = await self._act(tasks)
@@ -49,7 +49,7 @@ class AwaitingStep:
 
     async def _act(self, tasks: TaskGroup | None) -> Attempt | None:
         while not any(line.fault for line in self._lines.values()):
-            match self._plan.next(time.monotonic()):
+            match self._course.next(time.monotonic()):
                 case Begin(attempt):
                     await self._begin(attempt, tasks)
                 case Wait(until):
@@ -64,7 +64,7 @@ class AwaitingStep:
         return None
 
     async def _begin(self, attempt: Attempt, tasks: TaskGroup | None) -> None:
-        line = self._lines[attempt] = _Line(self._plan, attempt, self._inner)
+        line = self._lines[attempt] = _Line(self._course, attempt, self._inner)
         if tasks is not None:
             tasks.start_soon(self._listen, line)
         else:
@@ -80,7 +80,7 @@ class AwaitingStep:
 
     async def _wait(self, until: float) -> None:
         left = until - time.monotonic()
-        if not self._plan.step.running:
+        if not self._course.step.running:
             await anyio.sleep(max(left, 0.0))
             return
         with anyio.move_on_after(left):
@@ -95,7 +95,7 @@ class AwaitingStep:
 
     async def _flow(self, attempt: Attempt) -> AsyncIterator[bytes]:
         while True:
-            line, showing = self._lines[attempt], self._plan.showing(attempt)
+            line, showing = self._lines[attempt], self._course.showing(attempt)
             while True:
                 given = time.monotonic()
                 for piece in showing.pieces():
@@ -118,8 +118,8 @@ class AwaitingStep:
 
     async def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
-        error, cause = self._plan.error(attempt), self._lines[attempt].cause
-        following = await self._until_shown() if self._plan.restarts(attempt) else None
+        error, cause = self._course.error(attempt), self._lines[attempt].cause
+        following = await self._until_shown() if self._course.restarts(attempt) else None
         if following is None or following.stand is Stand.BAD:
             raise error from cause
         return following
@@ -135,8 +135,8 @@ class AwaitingStep:
 
 
 class _Line(Line):
-    def __init__(self, plan: Plan, attempt: Attempt, inner: Any) -> None:
-        super().__init__(plan, attempt, inner)
+    def __init__(self, course: Course, attempt: Attempt, inner: Any) -> None:
+        super().__init__(course, attempt, inner)
         self._pieces: AsyncIterator[bytes]
         self._stream: Any = None
         self._scope = anyio.CancelScope()
@@ -144,7 +144,7 @@ class _Line(Line):
     async def listen(self) -> None:
         """Ask, and read until it is known what to do with the answer."""
         with self._scope:
-            await self.plan.shared.rooms.enter(self.attempt.place.provider, self.plan.limits.first_byte_s)
+            await self.course.shared.rooms.enter(self.attempt.place.provider, self.course.limits.first_byte_s)
             self.begin()
             await self._ask()
             while self.attempt.stand is Stand.HELD:
@@ -165,7 +165,7 @@ class _Line(Line):
         self.listens()
         try:
             return self.heard(await anext(self._pieces, b""))
-        except self.plan.family.breaks as error:
+        except self.course.family.breaks as error:
             self.broke(error)
             return None
 
@@ -179,7 +179,7 @@ class _Line(Line):
         self.finish()
         self.sleep()
         if self._stream is not None:
-            with contextlib.suppress(*self.plan.family.breaks):
+            with contextlib.suppress(*self.course.family.breaks):
                 await self._stream.aclose()
 
     async def _ask(self) -> None:
@@ -196,7 +196,7 @@ class _Line(Line):
         try:
             with anyio.move_on_after(self.attempt.until - time.monotonic()) as limit:
                 came = await coming
-        except self.plan.family.breaks as error:
+        except self.course.family.breaks as error:
             self.broke(error)
             return None
         if limit.cancelled_caught:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Showing, Stand, Wait
+from breaker.client.transport.course import Course
 from breaker.client.transport.line import Line
-from breaker.client.transport.plan import Plan
 
 
 class BlockingStep:
     """A step on its way. What two attempts at once need of threads is there only where a second may be sent."""
 
-    def __init__(self, plan: Plan, inner: Any) -> None:
-        self._plan = plan
+    def __init__(self, course: Course, inner: Any) -> None:
+        self._course = course
         self._inner = inner
         self._lines: dict[Attempt, _Line] = {}
         self._settled: queue.SimpleQueue[_Line] = queue.SimpleQueue()
@@ -25,9 +25,9 @@ class BlockingStep:
         """The response that the caller gets."""
         attempt = self._until_shown()
         if attempt is None:
-            return self._plan.refused()
-        stream = self._plan.family.sync_stream(self._flow(attempt), self._close, self._left)
-        return self._plan.shown(attempt, self._lines[attempt].response, stream)
+            return self._course.refused()
+        stream = self._course.family.sync_stream(self._flow(attempt), self._close, self._left)
+        return self._course.shown(attempt, self._lines[attempt].response, stream)
 
     def _until_shown(self) -> Attempt | None:
         try:
@@ -38,7 +38,7 @@ class BlockingStep:
 
     def _act(self) -> Attempt | None:
         while True:
-            match self._plan.next(time.monotonic()):
+            match self._course.next(time.monotonic()):
                 case Begin(attempt):
                     self._begin(attempt)
                 case Wait(until):
@@ -52,8 +52,8 @@ class BlockingStep:
                     return None
 
     def _begin(self, attempt: Attempt) -> None:
-        line = self._lines[attempt] = _Line(self._plan, attempt, self._inner)
-        if self._plan.hedges:
+        line = self._lines[attempt] = _Line(self._course, attempt, self._inner)
+        if self._course.hedges:
             threading.Thread(target=self._listen, args=[line], name="firstbyte-attempt", daemon=True).start()
         else:
             line.listen()
@@ -68,7 +68,7 @@ class BlockingStep:
 
     def _wait(self, until: float) -> None:
         left = until - time.monotonic()
-        if not self._plan.step.running:
+        if not self._course.step.running:
             time.sleep(max(left, 0.0))
             return
         with contextlib.suppress(queue.Empty):
@@ -76,7 +76,7 @@ class BlockingStep:
 
     def _flow(self, attempt: Attempt) -> Iterator[bytes]:
         while True:
-            line, showing = self._lines[attempt], self._plan.showing(attempt)
+            line, showing = self._lines[attempt], self._course.showing(attempt)
             yield from line.shown(showing)
             line.close()
             _raise(line)
@@ -86,8 +86,8 @@ class BlockingStep:
 
     def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
-        error, cause = self._plan.error(attempt), self._lines[attempt].cause
-        following = self._until_shown() if self._plan.restarts(attempt) else None
+        error, cause = self._course.error(attempt), self._lines[attempt].cause
+        following = self._until_shown() if self._course.restarts(attempt) else None
         if following is None or following.stand is Stand.BAD:
             raise error from cause
         return following
@@ -109,15 +109,15 @@ def _raise(line: "_Line") -> None:
 
 
 class _Line(Line):
-    def __init__(self, plan: Plan, attempt: Attempt, inner: Any) -> None:
-        super().__init__(plan, attempt, inner)
+    def __init__(self, course: Course, attempt: Attempt, inner: Any) -> None:
+        super().__init__(course, attempt, inner)
         self._pieces: Iterator[bytes] = iter(())
         self._stream: Any = None
 
     def listen(self) -> None:
         """Ask, and read until it is known what to do with the answer."""
         try:
-            self.plan.shared.rooms.enter(self.attempt.place.provider, self.plan.limits.first_byte_s)
+            self.course.shared.rooms.enter(self.attempt.place.provider, self.course.limits.first_byte_s)
             self.begin()
             self._ask()
             while self.attempt.stand is Stand.HELD:
@@ -155,7 +155,7 @@ class _Line(Line):
         self.listens()
         try:
             return self.heard(next(self._pieces, b""))
-        except self.plan.family.breaks as error:
+        except self.course.family.breaks as error:
             self.broke(error)
             return None
 
@@ -169,7 +169,7 @@ class _Line(Line):
         self.finish()
         self.sleep()
         if self._stream is not None:
-            with contextlib.suppress(*self.plan.family.breaks):
+            with contextlib.suppress(*self.course.family.breaks):
                 self._stream.close()
 
     def _ask(self) -> None:
@@ -177,11 +177,11 @@ class _Line(Line):
         timeouts["read"] = max(self.attempt.until - time.monotonic(), 0.001)
         try:
             response = self.inner.handle_request(self.request)
-        except self.plan.family.breaks as error:
+        except self.course.family.breaks as error:
             self.broke(error)
             return
         self._stream = response.stream
         self.headed(response)
         # It is looked up anew where the body begins.
-        timeouts["read"] = None if self.rings else self.plan.limits.silence_s
+        timeouts["read"] = None if self.rings else self.course.limits.silence_s
         self._pieces = iter(self._stream)

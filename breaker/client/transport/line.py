@@ -7,8 +7,8 @@ from typing import Any
 from breaker.answer import Ended
 from breaker.attempt import Attempt
 from breaker.client.transport.alarm import NEVER, Bell, cut_off
+from breaker.client.transport.course import Course
 from breaker.client.transport.guide import report
-from breaker.client.transport.plan import Plan
 
 
 class Line:
@@ -18,14 +18,14 @@ class Line:
     side. `rings` says that whoever reads the body wakes when silence has lasted too long. Safe to use from two threads.
     """
 
-    def __init__(self, plan: Plan, attempt: Attempt, inner: Any) -> None:
+    def __init__(self, course: Course, attempt: Attempt, inner: Any) -> None:
         self.attempt = attempt
         self.response: Any = None
         self.cause: Exception | None = None
         self.fault: Exception | None = None
-        self.plan = plan
+        self.course = course
         self.inner = inner
-        self.request = plan.request(attempt)
+        self.request = course.request(attempt)
         self._lock = threading.RLock()  # a collected stream ends its line, whatever this thread is doing
         self._reported = False
         self._inside = False
@@ -90,7 +90,7 @@ class Line:
 
     def broke(self, error: Exception) -> None:
         """The exchange broke with an error."""
-        ended = self.plan.family.ended(error, headed=self.response is not None)
+        ended = self.course.family.ended(error, headed=self.response is not None)
         if self._silence.rang:
             self.silent()
             return
@@ -98,7 +98,7 @@ class Line:
         if ended is Ended.SILENCE:
             self.silent()
             return
-        if ended is None or self.plan.shared.closed:
+        if ended is None or self.course.shared.closed:
             self.fault, ended = error, None
         with self._lock:
             self.attempt.end(ended or Ended.CANCELLED, time.monotonic())
@@ -111,17 +111,17 @@ class Line:
         self._late.stop()
         if not known:
             self._leave()
-            self.plan.over(self.attempt)
-            report(self.plan.wishes.guide, self.attempt.place, self.attempt.ended.answer)
+            self.course.over(self.attempt)
+            report(self.course.wishes.guide, self.attempt.place, self.attempt.ended.answer)
 
     def _leave(self) -> None:
-        self.plan.shared.over(self.plan.asked, self.attempt)
+        self.course.shared.over(self.course.asked, self.attempt)
         if self._inside:
-            self.plan.shared.rooms.leave(self.attempt.place.provider, refused=self.attempt.crowded)
+            self.course.shared.rooms.leave(self.attempt.place.provider, refused=self.attempt.crowded)
 
     def _tell_late(self) -> None:
         now = time.monotonic()
         with self._lock:
             late = self.attempt.late(now) if self.attempt.late_at <= now else None
         if late is not None:
-            report(self.plan.wishes.guide, self.attempt.place, late)
+            report(self.course.wishes.guide, self.attempt.place, late)

@@ -11,10 +11,10 @@ from breaker.client.common import Client
 from breaker.client.firstbyte import AsyncFirstbyte, Firstbyte
 from breaker.client.said import Decision
 from breaker.client.transport.blocking import BlockingStep
+from breaker.client.transport.course import Course, Shared, Wishes
 from breaker.client.transport.family import Family, family_of
 from breaker.client.transport.guide import Guide, addressed, fit
 from breaker.client.transport.outgoing import Outgoing
-from breaker.client.transport.plan import Plan, Shared, Wishes
 from breaker.client.transport.rooms import AsyncRooms, Rooms
 from breaker.client.transport.sending import asked_in
 
@@ -43,15 +43,15 @@ class _Common:
             self._checked = family
         return self._inner
 
-    def _plan(self, request: Any, family: Family, asked: Asked, decision: Decision | None) -> Plan:
-        """The plan of a step; without a decision that can be asked it begins where the request was addressed to."""
+    def _course(self, request: Any, family: Family, asked: Asked, decision: Decision | None) -> Course:
+        """The course of a step; without a decision that can be asked it begins where the request was addressed to."""
         fitting = None if decision is None else fit(self._wishes.guide, self._wishes.route, decision, asked.wire)
         if decision is not None and fitting is None:
             self._warn(f"no target of the route {decision.route} can be asked in the wire {asked.wire}")
         if fitting is None:
             url = request.url
             fitting = addressed(url.scheme, url.netloc.decode("ascii"), url.raw_path.decode("ascii"), asked)
-        return Plan(request, family, asked, fitting, self._wishes, self._shared)
+        return Course(request, family, asked, fitting, self._wishes, self._shared)
 
     def _warn(self, what: str) -> None:
         """Say once why requests go where they were addressed to."""
@@ -84,7 +84,7 @@ class Sender(_Common):
         asked = asked_in(request, family)
         if asked is None:
             return inner.handle_request(request)
-        return BlockingStep(self._plan(request, family, asked, self._decision()), inner).respond()
+        return BlockingStep(self._course(request, family, asked, self._decision()), inner).respond()
 
     def close(self) -> None:
         """Close the inner transport, and a guide of its own."""
@@ -127,7 +127,7 @@ class AsyncSender(_Common):
         asked = asked_in(request, family)
         if asked is None:
             return await inner.handle_async_request(request)
-        return await self._step(self._plan(request, family, asked, await self._decision()), inner).respond()
+        return await self._step(self._course(request, family, asked, await self._decision()), inner).respond()
 
     async def aclose(self) -> None:
         """Close the inner transport, and a guide of its own."""

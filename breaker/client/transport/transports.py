@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import httpx2
 
     from breaker.attempt import Limits
+    from breaker.client.transport.course import Restart
     from breaker.client.transport.guide import Guide
-    from breaker.client.transport.plan import Restart
 
     class _Base(httpx.BaseTransport, httpx2.BaseTransport):  # type: ignore[misc] # it takes requests of both
         """For type checkers: it is a transport of both."""

@@ -1,4 +1,4 @@
-"""What a step of an agent is made from, the same for callers that block and for those that await."""
+"""The course of one step of an agent, the same for callers that block and for those that await."""
 
 import logging
 import os
@@ -87,7 +87,7 @@ class Shared:
         return otherwise_s if usual_s is None else usual_s
 
 
-class Plan:
+class Course:
     """One request of a caller's: what it asks, and the step that is made of it."""
 
     def __init__(
