@@ -100,19 +100,13 @@ async def service(
         )
         metrics.watch(board)
         stack.push_async_callback(board.drain, DRAIN_S)
-        await _first_look(board)
-        stack.enter_context(_tasks(_refresh(board, mend), board.follow, _settle(board)))
-        if parts.probes:
-            await prober.start(board)
-            stack.push_async_callback(prober.stop)
-            if not parts.door:
-                stack.enter_context(_tasks(_overhear(prober)))
         url = doorway = None
 
         def notices() -> list[Notice]:
             return [*ears.notes, *prober.notices(), *(reloading.notices() if reloading else ())]
 
         if parts.door and listening is not None:
+            # Before anything is asked of the store: while it is made, no reply could be read in time.
             doorway = Doorway(
                 board,
                 settings,
@@ -121,6 +115,14 @@ async def service(
                 reload=reloading.now if reloading else None,
             )
             metrics.watch_door(doorway.desk.prepared.given, doorway.desk.times)
+        await _first_look(board)
+        stack.enter_context(_tasks(_refresh(board, mend), board.follow, _settle(board)))
+        if parts.probes:
+            await prober.start(board)
+            stack.push_async_callback(prober.stop)
+            if not parts.door:
+                stack.enter_context(_tasks(_overhear(prober)))
+        if doorway is not None and listening is not None:
             url = await stack.enter_async_context(doorway.open(listening))
         elif listening is not None:
             small = small_door(board, settings, listening, metrics=metrics.asgi(), notices=notices)

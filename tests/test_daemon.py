@@ -1,9 +1,12 @@
-"""The service's own socket."""
+"""The service's own socket and its start."""
 
+import asyncio
 import gc
 import socket
 import sys
 import weakref
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,11 +14,15 @@ from breaker.api.access import Access
 from breaker.api.app import create_app
 from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
+from breaker.policy import Policy
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
-from monitor.doorway import lane_of
+from monitor import daemon
+from monitor.doorway import Doorway, lane_of
 from monitor.listening import DoorTakenError, bind, bounded
 from monitor.settings import Door
+from monitor.simulator import Simulator
+from tests.service import plan, running, settings
 
 
 def test_a_reply_waits_for_no_acknowledgement_of_its_first_part() -> None:
@@ -48,6 +55,28 @@ def test_without_what_the_lane_needs_the_app_answers_alone(missing: str, monkeyp
 
     assert lane_of(desk, Access()) is None
     assert bounded() == "auto"
+
+
+async def test_the_door_is_made_before_replies_of_the_store_are_awaited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes longer than such a reply may, on a busy machine."""
+    tasks: list[str] = []
+
+    class Watched(Doorway):
+        def __init__(self, *args: Any, **more: Any) -> None:
+            tasks.extend(getattr(task.get_coro(), "__name__", "") for task in asyncio.all_tasks())
+            super().__init__(*args, **more)
+
+    monkeypatch.setattr(daemon, "Doorway", Watched)
+    async with (
+        Simulator(["aurora/swift-1"]) as providers,
+        running(settings([plan(providers, "aurora/swift-1", Policy())], tmp_path)),
+    ):
+        pass
+
+    assert tasks
+    assert "_forever" not in tasks
 
 
 def test_an_app_that_another_replaces_is_forgotten() -> None:
