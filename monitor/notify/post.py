@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import heapq
 import logging
 import random
 import secrets
@@ -26,6 +27,9 @@ LEASE_S = 3 * LIMIT_S
 LOOK_S = 5.0
 # Between two tries, doubled each time up to the second.
 BACKOFF_S = (1.0, 60.0)
+# While none is taken, so many are tried in turn, one each time: what a receiver takes amiss about one message doesn't
+# hold up all others.
+ABREAST = 5
 # A message that nobody took for so long says nothing any more.
 GIVE_UP_S = 3600.0
 
@@ -51,9 +55,9 @@ class Boxes(Protocol):
 
 
 class Post:
-    """Sends one receiver's messages, the oldest first, until it is stopped. `nudge` says that there is one.
+    """Sends one receiver's messages until it is stopped, the oldest first as long as they are taken.
 
-    `clock` is the store's, by which messages have their age.
+    `nudge` says that there is one. `clock` is the store's, by which messages have their age.
     """
 
     def __init__(
@@ -113,7 +117,8 @@ class Post:
             try:
                 # Read again, since what lay there may have been sent by whoever had the claim until now.
                 if waiting := await self._waiting():
-                    await self._send(min(waiting.items(), key=_age))
+                    oldest = heapq.nsmallest(ABREAST, waiting.items(), key=_age)
+                    await self._send(oldest[self._tries % len(oldest)])
             finally:
                 await self._unclaim()
 

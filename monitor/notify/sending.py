@@ -1,10 +1,11 @@
 """Posts one message to one receiver. Nothing that goes wrong shows the receiver's address."""
 
 import asyncio
-import math
+from collections.abc import Mapping
 
 import httpx
 
+from breaker.wire.retry import retry_after_s
 from monitor.notify.forms import body_of
 from monitor.notify.message import Message
 from monitor.settings import Receiver
@@ -61,13 +62,9 @@ def _check(answer: httpx.Response) -> None:
     if answer.is_success:
         return
     later = status >= 500 or status in _LATER
-    raise Refused(f"status {status}", for_good=not later, after_s=_after(answer.headers.get("retry-after", "")))
+    raise Refused(f"status {status}", for_good=not later, after_s=_after(answer.headers))
 
 
-def _after(text: str) -> float | None:
-    """The seconds of a Retry-After; None where it isn't a plain number."""
-    try:
-        found = float(text)
-    except ValueError:
-        return None
-    return None if math.isnan(found) else min(max(found, LEAST_S), MOST_S)
+def _after(headers: Mapping[str, str]) -> float | None:
+    found = retry_after_s(headers)
+    return None if found is None else min(max(found, LEAST_S), MOST_S)

@@ -10,10 +10,14 @@ TAKEN = "204"
 
 @dataclass
 class Receiver:
-    """What came, in order: path, headers and body. `ways` are statuses, `status;header`, `hang` or `reset`."""
+    """What came, in order: path, headers and body. `ways` are statuses, `status;headers`, `hang` or `reset`.
+
+    A body that holds `fails_at` gets a 500, whatever the way.
+    """
 
     ways: list[str]
     url: str = ""
+    fails_at: bytes | None = None
     came: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     more: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -32,6 +36,8 @@ class Receiver:
             async with self.more:
                 self.came.append((head[0].split(" ")[1], headers, body))
                 self.more.notify_all()
+            if self.fails_at is not None and self.fails_at in body:
+                way = "500"
             if way == "hang":
                 await reader.read()
             elif way == "reset":

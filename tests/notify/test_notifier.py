@@ -239,6 +239,32 @@ async def test_a_receiver_is_left_alone_for_as_long_as_it_says(store: RedisStore
     assert loop.time() - began >= 0.9
 
 
+async def test_a_receiver_is_left_alone_until_the_date_that_it_says(store: RedisStore) -> None:
+    loop = asyncio.get_running_loop()
+    way = "503;date: Sun, 30 Nov 2025 10:53:20 GMT\r\nretry-after: Sun, 30 Nov 2025 10:53:21 GMT"
+    async with receiver([way, "200"]) as hook, replica(store, Sent(), told(hook.url)) as board:
+        await hold(board)
+        await hook.until(1)
+        began = loop.time()
+        await hook.until(2)
+
+    assert loop.time() - began >= 0.9
+
+
+async def test_a_message_that_makes_its_receiver_fail_does_not_hold_up_the_later_ones(store: RedisStore) -> None:
+    counts = Sent()
+    async with receiver() as hook, replica(store, counts, told(hook.url)) as board:
+        hook.fails_at = b'"after": "held-open"'
+        for number in range(3):
+            await hold(board, opened=number == 0, target=A.name if number < 2 else B.name)
+        await until(lambda: counts.sent[Form.JSON] == 2, within_s=60, what="the later ones are taken")
+        assert len(await store.pending("notify:ops")) == 1
+        hook.fails_at = None
+        await until(lambda: counts.sent[Form.JSON] == 3, within_s=60, what="the first is taken at last")
+
+    assert counts.dropped[Form.JSON] == 0
+
+
 async def test_what_nobody_could_send_is_sent_after_a_restart(store: RedisStore) -> None:
     counts = Sent()
     async with receiver(["500"]) as hook:
