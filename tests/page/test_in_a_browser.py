@@ -85,7 +85,7 @@ async def test_without_script_it_says_the_same_and_looks_again_by_itself(
                 page.says("was taken out, failing")
                 page.until(NARROW)  # not `run`: it may just be loading anew
                 page.until("document.querySelector('meta[http-equiv=refresh]').content === '5'")
-                page.until("document.querySelectorAll('.slot title').length === 270")
+                page.until("document.querySelectorAll('.slot title').length === 360")
                 page.until("document.getElementById('live').hidden")
 
         await looked_at(look)
@@ -257,10 +257,10 @@ async def test_the_reference_can_be_read_and_tried(browser: Browser, server: Ser
                     assert page.violations() == [], dark
                     assert page.run("document.querySelector('[data-here]').textContent") == made.url
             with browser.page(f"{made.url}/docs", width=width) as page:
-                page.run("document.querySelector('#get-route-route').value = 'reviewer'")
+                page.run("document.querySelector('#get-route-route').value = 'writer'")
                 page.run("document.querySelector('#get-route button').click()")
-                page.says('"route": "reviewer"')
-                assert page.run("location.search") == "?route=reviewer"
+                page.says('"route": "writer"')
+                assert page.run("location.search") == "?route=writer"
 
         await looked_at(look)
 

@@ -38,15 +38,18 @@ def _target(provider: str, model: str) -> Target:
 FIRST = _target("aurora", "swift-1")
 SECOND = _target("borealis", "swift-1")
 THIRD = _target("cirrus", "steady-2")
-TARGETS = (FIRST, SECOND, THIRD)
+FOURTH = _target("dorado", "steady-2")
+# As in the demonstration.
+TARGETS = (FIRST, SECOND, THIRD, FOURTH)
 ROUTES = (
-    Route(name="coder", targets=TARGETS),
-    Route(name="reviewer", targets=(THIRD, SECOND)),
+    Route(name="coder", targets=TARGETS[:3]),
+    Route(name="writer", targets=TARGETS[2:]),
 )
 SPENT = [
     Spent(provider="aurora", tokens=8_412_000, usd=3.78, share=0.76),
     Spent(provider="borealis", tokens=7_920_300, usd=2.1, share=0.21),
     Spent(provider="cirrus", tokens=6_105_120, usd=None, share=None),
+    Spent(provider="dorado", tokens=6_240_700, usd=None, share=None),
 ]
 
 
@@ -129,7 +132,7 @@ async def world(server: Server, *, a_day: bool = False) -> AsyncIterator[World]:
     try:
         if a_day:
             for number, target in enumerate(TARGETS):
-                await play_a_day(store, target, usual_s=(0.9, 1.6, 2.4)[number], seed=number)
+                await play_a_day(store, target, usual_s=(0.9, 1.6, 2.4, 1.9)[number], seed=number)
         board = Switchboard(store, ROUTES, {target.name: POLICY for target in TARGETS})
         await board.refresh()
         desk = Desk.over(board)
