@@ -11,7 +11,7 @@ from breaker.api import page
 from breaker.api.headline import Known
 from breaker.api.notices import Aside, Notice, Spent
 from breaker.api.page import View
-from breaker.api.recent import Recent
+from breaker.api.recent import Ledgers, Recent
 from breaker.api.runs.tasks import Tasks
 from breaker.switchboard import LOOK_S, Switchboard
 
@@ -45,6 +45,7 @@ class Looking:
         self._besides = besides
         self._metrics = metrics
         self._recent = Recent(switchboard)
+        self.ledgers = Ledgers(switchboard)
         self._tasks = Tasks(switchboard)
         self._drawing = asyncio.Lock()
         self._drawn: Drawn | None = None
@@ -109,3 +110,4 @@ class Looking:
         self._changes += 1
         self._drawn = None
         self._recent.forget()
+        self.ledgers.forget()

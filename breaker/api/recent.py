@@ -1,19 +1,23 @@
 """Keeps the newest moves of all targets for those who look."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
 from heapq import merge
 from itertools import islice
+from typing import NamedTuple
 
 from breaker.circuit import Move
-from breaker.errors import StoreGoneError, UnknownNameError
+from breaker.errors import StoreError, StoreGoneError, UnknownNameError
 from breaker.logged import STORE_GONE
 from breaker.switchboard import LOOK_S, Switchboard
 
 _log = logging.getLogger(__name__)
 
 SHOWN = 12
+# The last is all that a ledger holds.
+READ = (50, 200)
 
 
 class Recent:
@@ -47,9 +51,50 @@ class Recent:
                 self._known[name] = await _moves(self._switchboard, name, SHOWN)
 
 
-async def newest_moves(switchboard: Switchboard, targets: Sequence[str], limit: int) -> list[tuple[str, Move]]:
-    """The newest moves of these targets together, newest first; of one that isn't there any more none."""
-    return _newest({name: await _moves(switchboard, name, limit) for name in targets}, limit)
+class Ledgers:
+    """The newest moves of all targets as they stand in the store, or nothing at all.
+
+    However many ask, all ledgers are read once a second for each of the sizes in `READ`, and anew after a move.
+    """
+
+    def __init__(self, switchboard: Switchboard) -> None:
+        self._switchboard = switchboard
+        self._reading = asyncio.Lock()
+        self._read: dict[int, _Reading] = {}
+        self._changes = 0
+
+    async def moves(self, limit: int) -> list[tuple[str, Move]]:
+        """So many with their targets, newest first. Raises StoreError where one can't be read."""
+        size = next(size for size in READ if size >= limit)
+        async with self._reading:
+            found = self._read.get(size)
+            if found is None or time.monotonic() - found.at >= LOOK_S:
+                changes, found = self._changes, await self._look(size)
+                if changes == self._changes:
+                    self._read[size] = found
+        if found.error is not None:
+            raise found.error.with_traceback(None)
+        return _newest({name: found.moves.get(name, []) for name in self._switchboard.targets()}, limit)
+
+    def forget(self) -> None:
+        """Read them anew the next time that somebody asks."""
+        self._changes += 1
+        self._read = {}
+
+    async def _look(self, size: int) -> "_Reading":
+        began, board = time.monotonic(), self._switchboard
+        try:
+            return _Reading(began, {name: await _moves(board, name, size) for name in list(board.targets())})
+        except StoreError as error:
+            return _Reading(began, {}, error)
+
+
+class _Reading(NamedTuple):
+    """What was read at a monotonic moment, or why it wasn't."""
+
+    at: float
+    moves: Mapping[str, Sequence[Move]]
+    error: StoreError | None = None
 
 
 def _newest(moves: Mapping[str, Sequence[Move]], limit: int) -> list[tuple[str, Move]]:

@@ -11,7 +11,7 @@ import pytest
 
 from breaker.api import Access, Besides, Level, Notice, create_app, page
 from breaker.api.notices import Aside, Line, Spent
-from breaker.api.recent import Recent, newest_moves
+from breaker.api.recent import Recent
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.log import Log
 from breaker.policy import Policy
@@ -341,14 +341,6 @@ async def test_the_newest_moves_of_all_targets_come_first_and_few(
     told = re.findall(r"by hand, anna: ([ab]\d)</span></p></li>", (await door.get("/")).text)
 
     assert told == [f"{target}{i}" for i in range(7, 1, -1) for target in "ba"]
-
-
-async def test_a_target_that_goes_while_moves_are_read_has_none(switchboard: Switchboard) -> None:
-    await switchboard.hold(PRIMARY.name, opened=True, who="anna", why="a", for_s=60)
-
-    found = await newest_moves(switchboard, ["zai/gone", PRIMARY.name], 5)
-
-    assert [target for target, _ in found] == [PRIMARY.name]
 
 
 async def test_notices_are_shown(switchboard: Switchboard) -> None:

@@ -1,5 +1,6 @@
 """GET /targets and GET /moves."""
 
+import asyncio
 import time
 from dataclasses import asdict, replace
 
@@ -7,11 +8,13 @@ import httpx
 import pytest
 
 from breaker.api import Access, create_app
+from breaker.api.recent import READ, Ledgers
 from breaker.api.shaping import of_standing
+from breaker.circuit import Move
 from breaker.log import Log
 from breaker.policy import Policy
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Switchboard
+from breaker.switchboard import LOOK_S, Switchboard
 from tests.api.scenes import NOW, entry, knows, scene
 from tests.api.server import Server
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, URL, failed, good, part_gone
@@ -127,6 +130,51 @@ async def test_without_a_target_the_newest_moves_of_all_come(door: httpx.AsyncCl
 
     assert said["target"] is None
     assert [move["target"] for move in said["moves"]] == [PRIMARY.name, BACKUP.name, OTHER.name]
+
+
+class Counting:
+    """A store that counts how often a ledger is read."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self._store = store
+        self.read = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    async def moves(self, target: str, limit: int) -> list[Move]:
+        self.read += 1
+        return await self._store.moves(target, limit)
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["store there", "store gone"])
+async def test_however_many_ask_all_ledgers_are_read_once_a_second(
+    store: RedisStore, server: Server, *, there: bool
+) -> None:
+    counting, policies = Counting(store), {target.name: Policy() for target in (PRIMARY, BACKUP, OTHER)}
+    board = Switchboard(counting, ROUTES, policies)  # type: ignore[arg-type] # it is the store but for one method
+    await board.refresh()
+    if not there:
+        server.kill()
+    app = create_app(board, access=Access())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL) as door:
+        began = time.monotonic()
+        asked = [door.get(path) for path in ("/feed.atom", "/moves", "/moves?limit=51") for _ in range(20)]
+        answers = await asyncio.gather(*asked)
+        seconds = time.monotonic() - began
+
+    assert {answer.status_code for answer in answers} == {200 if there else 503}
+    assert 0 < counting.read <= len(policies) * len(READ) * (1 + seconds / LOOK_S)
+
+
+async def test_a_target_that_goes_while_ledgers_are_read_has_no_moves(switchboard: Switchboard) -> None:
+    for target in (PRIMARY, OTHER):
+        await switchboard.hold(target.name, opened=True, who="anna", why="a", for_s=60)
+    reading = asyncio.create_task(Ledgers(switchboard).moves(5))
+    await asyncio.sleep(0)
+    switchboard.renew(ROUTES[:1], {target.name: Policy() for target in ROUTES[0].targets}, {})
+
+    assert [target for target, _ in await reading] == [PRIMARY.name]
 
 
 async def test_a_move_tells_which_numbers_were_compared(door: httpx.AsyncClient) -> None:

@@ -7,11 +7,11 @@ from starlette.responses import HTMLResponse, Response
 
 from breaker.api import page, shapes, shaping
 from breaker.api.looking import Looking
-from breaker.api.recent import newest_moves
+from breaker.api.recent import READ
 from breaker.api.replies import as_json
 from breaker.switchboard import Switchboard
 
-MAX_MOVES = 200
+MAX_MOVES = READ[-1]
 
 
 def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
@@ -47,9 +47,10 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
         target: Annotated[str | None, Query()] = None, limit: Annotated[int, Query(ge=1, le=MAX_MOVES)] = 50
     ) -> Response:
         """The newest moves of a target, or of all, with what was compared and the answers behind each, newest first."""
-        standings = switchboard.standings() if target is None else [switchboard.standing(target)]
-        names = [standing.target.name for standing in standings]
-        found = await newest_moves(switchboard, names, limit)
+        if target is None:
+            found = await looking.ledgers.moves(limit)
+        else:
+            found = [(target, move) for move in await switchboard.moves(target, limit)]
         now = switchboard.now()
         shape: shapes.MovesShape = {
             "target": target,

@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from breaker.api import problems
 from breaker.api.looking import Looking
-from breaker.api.recent import newest_moves
 from breaker.api.replies import BASE_HEADERS, NO_STORE, as_json
 from breaker.api.status import atom, badge, shapes, shaping, statuspage
 from breaker.switchboard import Switchboard
@@ -49,8 +48,7 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
     @paths.get("/feed.atom", name="feed", response_class=_Atom)
     async def feed() -> Response:
         """The newest moves of all targets as an Atom feed."""
-        names = [standing.target.name for standing in switchboard.standings()]
-        moves = await newest_moves(switchboard, names, TOLD)
+        moves = await looking.ledgers.moves(TOLD)
         return _Atom(atom.feed(moves, switchboard.now()), headers={**BASE_HEADERS, **NO_STORE})
 
     @paths.get("/badge.svg", name="badge", response_class=_Svg)
