@@ -1,6 +1,10 @@
 """A task as its agent holds it: with a service, and with none."""
 
 import asyncio
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +14,7 @@ import pytest
 from breaker.client import AsyncFirstbyte, DecidedBy, Done, Firstbyte, NotStartedError
 from breaker.client.run.run import BlockingRun
 from breaker.errors import BadFactError
-from breaker.run import Effect
+from breaker.run import Effect, State
 from breaker.run.results import Rule
 from tests.api.server import Server
 from tests.api.world import good
@@ -408,3 +412,60 @@ def test_runs_inside_each_other_keep_their_answers_apart() -> None:
         outer.report(**CALLING)
 
     assert (steps_of(outer), steps_of(inner)) == (["a"], ["b"])
+
+
+KILLED = """
+import os, signal, sys
+from breaker.client import Firstbyte
+from breaker.client.run import run as runs
+runs.TOLD_S = 60.0
+with Firstbyte(sys.argv[1]) as firstbyte, firstbyte.run("goal-17") as run:
+    run.operation("ready", "succeeded")
+    while not run.done().source == "service":
+        pass
+    @run.tool(effect="write")
+    def refund(order: int) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    refund(7)
+"""
+
+
+def test_what_a_process_was_writing_when_it_was_killed_is_known_to_the_next(url: str) -> None:
+    died = subprocess.run([sys.executable, "-c", KILLED, url], check=False, timeout=120)
+    known = httpx.get(f"{url}/runs/goal-17", trust_env=False).json()
+    with Firstbyte(url) as firstbyte, firstbyte.run("goal-17") as run:
+        eventually(lambda: run.box.known.come, "what was known before")
+        with pytest.raises(NotStartedError, match="nobody knows"):
+            run.tool(lambda order: None, effect="write", name="refund")(order=7)
+
+    assert died.returncode == -signal.SIGKILL
+    assert [(one["tool"], one["state"]) for one in known["operations"]] == [
+        ("ready", "succeeded"),
+        ("refund", "executing"),
+    ]
+
+
+async def test_a_call_that_is_broken_off_before_the_service_knows_of_it_never_happened() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        async with AsyncFirstbyte(address) as firstbyte, firstbyte.run("goal-17") as run:
+            run.box.known.come = True
+            made: list[int] = []
+
+            @run.tool(effect="write")
+            async def refund(order: int) -> None:
+                made.append(order)
+
+            calling = asyncio.create_task(refund(7))
+            await asyncio.sleep(0)
+            calling.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await calling
+            (broken_off,) = run.known().operations
+            await refund(7)
+            waits_no_more = run.box.away
+            await refund(8)
+
+    assert (broken_off.state, broken_off.error, broken_off.retryable) == (State.FAILED, "not_made", True)
+    assert waits_no_more
+    assert made == [7, 8]

@@ -15,25 +15,6 @@ MOST_FACTS = 1_000
 STEPS, OPERATIONS, CHECKS = "steps", "operations", "checks"
 
 
-class Entry:
-    """A fact, and how it is told; `answer` is there for a step, whose age is that of when it is told."""
-
-    __slots__ = ("answer", "fact", "kind", "said", "sent")
-
-    def __init__(
-        self, kind: str, fact: Fact, said: dict[str, Any], answer: Waiting | None = None, *, sent: bool = False
-    ) -> None:
-        self.kind = kind
-        self.fact = fact
-        self.said = said
-        self.answer = answer
-        self.sent = sent
-
-    def telling(self, now: float) -> dict[str, Any]:
-        """What is sent at a monotonic moment."""
-        return self.said if self.answer is None else {**self.answer.facts(now), **self.said}
-
-
 class Arrival:
     """Something that comes once, or never: any thread may set it and wait for it."""
 
@@ -54,6 +35,29 @@ class Arrival:
             self.set()
 
 
+class Entry:
+    """A fact, and how it is told; `answer` is there for a step, whose age is that of when it is told.
+
+    `told` comes when the service knows it, or doesn't answer.
+    """
+
+    __slots__ = ("answer", "fact", "kind", "said", "sent", "told")
+
+    def __init__(
+        self, kind: str, fact: Fact, said: dict[str, Any], answer: Waiting | None = None, *, sent: bool = False
+    ) -> None:
+        self.kind = kind
+        self.fact = fact
+        self.said = said
+        self.answer = answer
+        self.sent = sent
+        self.told = Arrival()
+
+    def telling(self, now: float) -> dict[str, Any]:
+        """What is sent at a monotonic moment."""
+        return self.said if self.answer is None else {**self.answer.facts(now), **self.said}
+
+
 class Box:
     """All facts of one run that this client knows. Any thread may add; lists grow in one step, so there is no lock."""
 
@@ -63,6 +67,7 @@ class Box:
         self.overfull = False
         self.known = Arrival()  # what the service knew of the run before
         self.refused = False  # the service wouldn't take, or keep, something: it knows less than there is to know
+        self.away = False  # the service didn't answer when it was told something last
         self.telling: object = None  # by which line it is told just now; the client's thread alone looks
         self._entries: list[Entry] = []
         # Facts of a process that goes on with a run come behind those of the one before.

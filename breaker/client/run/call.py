@@ -10,6 +10,7 @@ from breaker.run import Effect, Operation, Stage, State, digests, reading
 from breaker.run.results import Flaw, flaw
 
 if TYPE_CHECKING:
+    from breaker.client.run.box import Entry
     from breaker.client.run.tool import Tool
 
 # The name of the parameter by which a tool takes a key that makes a second attempt the same as the first.
@@ -42,6 +43,7 @@ class Call:
         self.id = name
         self.more: dict[str, str] = {}  # what is given to the tool besides
         self.fits = True  # whether its arguments are such as the tool takes
+        self.begun: Entry | None = None  # how its newest stage is told
         self._tool = tool
         self._attempt = found.attempts + 1 if found else 1
         self._made = 0
@@ -68,6 +70,10 @@ class Call:
             return self._ended(Flaw(MISFIT, retryable=True), again=False)
         return self._ended(flaw_of(error), again=isinstance(error, Exception))
 
+    def not_made(self) -> None:
+        """It was broken off before it was made."""
+        self._ended(Flaw("not_made", retryable=True), again=False)
+
     def tell(self, state: State, **more: Any) -> None:  # Any: a stage's own facts
         """The operation has come to a stage."""
         tool = self._tool
@@ -89,7 +95,7 @@ class Call:
             at_s=round(time.monotonic() - tool.run.box.began, 3),
             **more,
         )
-        tool.run.staged(stage)
+        self.begun = tool.run.staged(stage)
 
     def _ended(self, wrong: Flaw | None, *, result: str | None = None, again: bool = True) -> bool:
         seconds = round(time.monotonic() - self._began, 3)

@@ -38,6 +38,7 @@ async def tell(line: Line, box: Box) -> None:
                 failures = 0
             except DoorError:
                 failures += 1
+                _give_up(box, entries)
                 await asyncio.sleep(backing_off(failures))
     finally:
         box.telling = None
@@ -112,12 +113,21 @@ async def _post(line: Line, box: Box, kind: str, entries: Sequence[Entry]) -> No
     if any("send it again" in str(problem) for problem in problems):
         raise DoorGoneError("the service's store doesn't answer")
     box.refused = box.refused or bool(problems) or bool(said.get("overfull"))
+    box.away = False
     _are_sent(entries)
 
 
 def _are_sent(entries: Sequence[Entry]) -> None:
     for entry in entries:
         entry.sent = True
+        entry.told.set()
+
+
+def _give_up(box: Box, entries: Sequence[Entry]) -> None:
+    """Let nobody wait for a service that doesn't answer."""
+    box.away = True
+    for entry in entries:
+        entry.told.set()
 
 
 def _stage(said: Mapping[str, Any]) -> Stage:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 from breaker.answer import Answer, Part
 from breaker.client.outbox import Waiting
 from breaker.client.run import said
-from breaker.client.run.box import CHECKS, OPERATIONS, STEPS, Box, Entry
+from breaker.client.run.box import CHECKS, OPERATIONS, STEPS, Arrival, Box, Entry
 from breaker.client.run.current import current
 from breaker.client.run.tool import Tool
 from breaker.client.run.wrapping import wrapped
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 # Before the first operation that writes, the service is asked which were begun before; nobody waits longer for that.
-KNOWN_S = 0.5
+KNOWN_S = 2.0
+# Each that writes begins when the service knows of it, or so much later.
+TOLD_S = 0.5
 # Whoever asks whether it is done waits for the service so long, then hears what this client knows.
 DONE_S = 2.5
 
@@ -189,10 +191,12 @@ class Run:
         end, turn = attempt.ended, attempt.turn(self.id)
         self._step(end.answer, end.judgement, turn.calls, turn.says)
 
-    def staged(self, stage: Stage) -> None:
+    def staged(self, stage: Stage) -> Entry:
         """An operation has come to a stage."""
         told = {name: value for name, value in stage._asdict().items() if value not in (None, ())}
-        self._tell(Entry(OPERATIONS, stage, told))
+        entry = Entry(OPERATIONS, stage, told)
+        self._tell(entry)
+        return entry
 
     def known(self) -> Folded:
         """The run as this client knows it."""
@@ -214,20 +218,45 @@ class Run:
         return tuple(one.id for one in failed[-reading.MAX_NAMED :])
 
     def wait_known(self, effect: Effect) -> None:
-        """Wait until it is known what was begun before, for half a second at most; one that reads needn't."""
-        if effect is Effect.WRITE and not self.box.known.come:
-            arrived = threading.Event()
-            self.box.known.wait(arrived.set)
-            arrived.wait(KNOWN_S)
-            self.box.known.come = True
+        """Wait until it is known what was begun before, for two seconds at most; one that reads needn't."""
+        known = self.box.known
+        if effect is Effect.WRITE and not known.come:
+            self._came(known, waited(known, KNOWN_S))
 
     async def until_known(self, effect: Effect) -> None:
         """The same, awaited."""
-        if effect is Effect.WRITE and not self.box.known.come:
-            await _awaited(self.box.known.wait, KNOWN_S)
-            self.box.known.come = True
+        known = self.box.known
+        if effect is Effect.WRITE and not known.come:
+            await _awaited(known.wait, KNOWN_S)
+            self._came(known, known.come)
+
+    def wait_told(self, begun: Entry | None) -> None:
+        """Wait until the service knows that a call begins, for half a second at most, and not while it is away.
+
+        Whoever goes on with this run when this process is killed meanwhile shall know that it may have happened.
+        """
+        if (told := self._awaits(begun)) is not None:
+            self._came(told, waited(told, TOLD_S))
+
+    async def until_told(self, begun: Entry | None) -> None:
+        """The same, awaited."""
+        if (told := self._awaits(begun)) is not None:
+            await _awaited(told.wait, TOLD_S)
+            self._came(told, told.come)
 
     # Inside
+
+    def _awaits(self, begun: Entry | None) -> Arrival | None:
+        """What to wait for before something is written; None where it isn't, or nobody is there to be told."""
+        if begun is None or self.box.away or self.box.overfull:
+            return None
+        writes = isinstance(begun.fact, Stage) and begun.fact.effect is Effect.WRITE
+        return begun.told if writes and not begun.told.come else None
+
+    def _came(self, what: Arrival, came: bool) -> None:  # its only fact
+        """Wait for the same no longer, and for a service that keeps silent no more."""
+        self.box.away = self.box.away or not came
+        what.come = True
 
     def _step(self, answer: Answer, judgement: Judgement, calls: str | None, says: Says | None) -> None:
         if answer.part is Part.LATE:
@@ -241,7 +270,8 @@ class Run:
     def _tell(self, entry: Entry) -> None:
         box = self.box
         box.add(entry)
-        self._client.do(lambda running: running.tell_run(box))
+        if not self._client.do(lambda running: running.tell_run(box)):
+            entry.told.set()
 
     def _ask(self, put: Callable[[dict[str, Any] | None], None]) -> bool:
         """Have the service asked; False where nobody can."""
@@ -301,6 +331,13 @@ class AwaitedRun(Run):
 
         await _awaited(ask, DONE_S)
         return self._done(found[0] if found else None)
+
+
+def waited(arrival: Arrival, within_s: float) -> bool:
+    """Whether something comes within so long."""
+    arrived = threading.Event()
+    arrival.wait(arrived.set)
+    return arrived.wait(within_s)
 
 
 def _check(name: str, value: object, least: int, most: int) -> None:

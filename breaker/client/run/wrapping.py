@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from breaker.run import Effect
@@ -29,6 +30,8 @@ def _called(tool: Tool, function: Callable[..., _R]) -> Callable[..., _R]:
     def called(*args: Any, **given: Any) -> _R:
         tool.run.wait_known(tool.effect)
         call = tool.begin(args, given)
+        with _not_made(call):
+            tool.run.wait_told(call.begun)
         make = _made(tool, call, function, args, given)
         while True:
             try:
@@ -50,9 +53,21 @@ def _awaited(tool: Tool, function: Callable[..., Awaitable[_R]]) -> Callable[...
     async def awaited(*args: Any, **given: Any) -> _R:
         await tool.run.until_known(tool.effect)
         call = tool.begin(args, given)
+        with _not_made(call):
+            await tool.run.until_told(call.begun)
         return cast("_R", await _followed(call, _made(tool, call, function, args, given)))
 
     return awaited
+
+
+@contextlib.contextmanager
+def _not_made(call: Call) -> Iterator[None]:
+    """Where this is broken off, nothing happened."""
+    try:
+        yield
+    except BaseException:
+        call.not_made()
+        raise
 
 
 def _made(
