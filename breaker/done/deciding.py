@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from breaker.answer import Ended, Finish
 from breaker.done import sentence
@@ -14,6 +15,9 @@ from breaker.verdict import Blame, Verdict
 _STUCK = frozenset({Reason.SAME_CALLS, Reason.POSSIBLE_DEAD_LOOP, Reason.STEP_LIMIT, Reason.OVERFULL})
 _CLAIMS = frozenset({Says.DONE, Says.ACTED})
 _HANDED_BACK = frozenset({Reason.CLAIMED, Reason.ANNOUNCED})
+# What is asked of each step and operation, by names that are quick to find.
+_WELL, _ANSWERS, _GOING_ON = Blame.OK, (Verdict.OK, Verdict.TOOL_CALL), (Finish.TOOL_CALLS, Finish.PAUSED)
+_PLANNED, _SUCCEEDED = State.PLANNED, State.SUCCEEDED
 
 
 def decide(run: Run, bounds: Bounds = DEFAULT_BOUNDS) -> Decision:
@@ -51,20 +55,20 @@ class _Seen:
         self.last = run.steps[-1] if run.steps else None
         self.answers = [step for step in run.steps if _is_answer(step)]
         self.hand_backs = sum(not _goes_on(step) for step in self.answers if step is not self.last)
-        newest = self.answers[-1] if self.answers else None
-        self._in_vain = len(run.steps) - (run.steps.index(newest) + 1 if newest else 0)
-        happened = [one for one in run.operations if one.state is State.SUCCEEDED]
+        self._in_vain = sum(1 for _ in takewhile(lambda step: not _is_answer(step), reversed(run.steps)))
+        happened = [one for one in run.operations if one.state is _SUCCEEDED]
         self._went_on = max((one.ended_seq for one in happened), default=-1)
         self._rested_on = {need for one in happened for need in one.needs}
         self._blocked = blocked(run)
         self._counted = [one for one in run.operations if self._counts(one)]
+        self._in = {state: tuple(one for one in self._counted if one.state is state) for state in State}
         known = {one.id for one in run.operations}
         needs = dict.fromkeys(need for one in self._counted for need in one.needs)
         self.missing = tuple(need for need in needs if need not in known)
 
     def having(self, state: State) -> tuple[Operation, ...]:
         """The operations that count and are in a state."""
-        return tuple(one for one in self._counted if one.state is state)
+        return self._in[state]
 
     def perhaps(self, state: State) -> tuple[Operation, ...]:
         """The same, and what is written besides: what may have happened concerns the user, needed or not."""
@@ -159,9 +163,9 @@ class _Seen:
         """
         if self._run.replaced(one):
             return False
-        if one.required or one.state is State.SUCCEEDED or one.id in self._rested_on:
+        if one.required or one.state is _SUCCEEDED or one.id in self._rested_on:
             return True
-        return one.state is not State.PLANNED and self._went_on <= one.ended_seq
+        return one.state is not _PLANNED and self._went_on <= one.ended_seq
 
     def _operations(self) -> Iterator[Reason]:
         if self.having(State.UNKNOWN):
@@ -216,12 +220,12 @@ class _Seen:
 
 
 def _is_answer(step: Step) -> bool:
-    return step.blame is Blame.OK and step.verdict in (Verdict.OK, Verdict.TOOL_CALL)
+    return step.blame is _WELL and step.verdict in _ANSWERS
 
 
 def _goes_on(step: Step) -> bool:
     """Whether an answer is no end by its own word: it calls tools, or waits to be asked to go on."""
-    return bool(step.tool_calls) or step.finish in (Finish.TOOL_CALLS, Finish.PAUSED)
+    return bool(step.tool_calls) or step.finish in _GOING_ON
 
 
 def _ends_a_task(step: Step) -> bool:

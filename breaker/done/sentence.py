@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from breaker.done.words import Completion, Decision, Next, Reason
 from breaker.run import Check, Operation, Outcome, Says
 
 _MOST_NAMED = 20
+# What an operation's name is made of; of those that look alike it is made once.
+_LOOKS = attrgetter("tool", "error", "needs", "attempts")
 
 _BEGINS = {
     Completion.COMPLETED: "The task is done.",
@@ -83,26 +86,28 @@ def _acted(decision: Decision) -> bool:
     return decision.last is not None and decision.last.says is Says.ACTED and not decision.never_started
 
 
-def _listed(title: str, operations: Iterable[Operation], tools: Mapping[str, str]) -> str:
-    names = _joined(_named(operation, tools) for operation in operations)
+def _listed(title: str, operations: Sequence[Operation], tools: Mapping[str, str]) -> str:
+    alike = Counter(map(_LOOKS, operations)) if operations else {}
+    names = _joined((_named(*looks, tools), often) for looks, often in alike.items())
     return f"{title}: {names}." if names else ""
 
 
-def _joined(names: Iterable[str]) -> str:
+def _joined(names: Iterable[tuple[str, int]]) -> str:
     """Names as a list that a person reads: each once, with how often, and of many only the first."""
-    times = Counter(names)
+    times: dict[str, int] = {}
+    for name, often in names:
+        times[name] = times.get(name, 0) + often
     said = [name if often == 1 else f"{name} ({often} times)" for name, often in times.items()]
     more = len(said) - _MOST_NAMED
     return ", ".join(said[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _named(operation: Operation, tools: Mapping[str, str]) -> str:
-    needs = ", ".join(tools.get(need, need) for need in operation.needs)
-    waits = f", which needs {needs}" if needs and not operation.attempts else ""
-    error = f" ({operation.error})" if operation.error else ""
-    return f"`{operation.tool}`{error}{waits}"
+def _named(tool: str, error: str | None, needs: Iterable[str], attempts: int, tools: Mapping[str, str]) -> str:
+    names = ", ".join(tools.get(need, need) for need in needs)
+    waits = f", which needs {names}" if names and not attempts else ""
+    return f"`{tool}`" + (f" ({error})" if error else "") + waits
 
 
 def _checks(title: str, checks: Iterable[Check], outcome: Outcome) -> str:
-    names = _joined(f"`{check.name}`" for check in checks if check.outcome is outcome)
+    names = _joined((f"`{check.name}`", 1) for check in checks if check.outcome is outcome)
     return f"{title}: {names}." if names else ""
