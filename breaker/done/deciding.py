@@ -54,7 +54,7 @@ class _Seen:
         self._bounds = bounds
         self.last = run.steps[-1] if run.steps else None
         self.answers = [step for step in run.steps if _is_answer(step)]
-        self.hand_backs = sum(not _goes_on(step) for step in self.answers if step is not self.last)
+        self.hand_backs = len([step for step in self.answers if step is not self.last and not _goes_on(step)])
         self._in_vain = sum(1 for _ in takewhile(lambda step: not _is_answer(step), reversed(run.steps)))
         happened = [one for one in run.operations if one.state is _SUCCEEDED]
         self._went_on = max((one.ended_seq for one in happened), default=-1)

@@ -111,7 +111,7 @@ def more(folded: Folded, facts: Iterable[Fact], *, overfull: bool = False) -> Fo
         checks=_checks(run.checks, checks),
         overfull=overfull,
     )
-    return Folded(more_run, known)
+    return Folded(more_run, known if stages else folded.stages)
 
 
 def _steps(known: tuple[Step, ...], new: Sequence[Step]) -> tuple[Step, ...]:

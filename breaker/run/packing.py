@@ -7,15 +7,15 @@ through; and they would take three times the room.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, repeat
 from operator import itemgetter
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 from breaker.run.facts import Check, Stage, Step
-from breaker.run.fold import Folded, Run
+from breaker.run.fold import NOTHING, Folded, Run
 from breaker.run.operation import Operation
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
@@ -29,18 +29,26 @@ class _Table(Generic[_Row]):
         self._words = dict(_words(kind))
         self._made: Callable[[tuple[Any, ...]], _Row] = partial(tuple.__new__, kind)
 
-    def columns(self, rows: Iterable[_Row]) -> _Columns:
+    def columns(self, rows: Sequence[_Row]) -> _Columns:
+        """The columns of rows; one that says the same of all of them is a list of that alone."""
         columns: _Columns = list(zip(*rows, strict=True))
-        if columns:
-            for place in self._words:
-                columns[place] = [word and word._value_ for word in columns[place]]
+        for place, column in enumerate(columns):
+            first, words = column[0], self._words.get(place)
+            if place and column.count(first) == len(column):
+                columns[place] = [first and first._value_ if words else first]
+            elif words:
+                columns[place] = tuple([word and word._value_ for word in column])
         return columns
 
     def rows(self, columns: _Columns) -> tuple[_Row, ...]:
-        if columns:
-            for place, words in self._words.items():
-                columns[place] = map(words.__getitem__, columns[place])
-        return tuple(map(self._made, zip(*columns, strict=True)))
+        """The rows that were given to `columns`."""
+        for place, column in enumerate(columns):
+            words = self._words.get(place)
+            if type(column) is list:
+                columns[place] = repeat(words[column[0]] if words else column[0])
+            elif words:
+                columns[place] = map(words.__getitem__, column)
+        return tuple(map(self._made, zip(*columns, strict=False)))
 
 
 def _words(kind: type[Any]) -> Iterable[tuple[int, dict[str | None, StrEnum | None]]]:
@@ -54,22 +62,35 @@ def _words(kind: type[Any]) -> Iterable[tuple[int, dict[str | None, StrEnum | No
 _STEPS, _OPERATIONS, _CHECKS, _STAGES = _Table(Step), _Table(Operation), _Table(Check), _Table(Stage)
 
 
-def pack(folded: Folded) -> bytes:
-    """What is known of a run as bytes; whether it is overfull isn't in them."""
-    run = folded.run
-    return marshal.dumps(
-        (
-            _STEPS.columns(run.steps),
-            _OPERATIONS.columns(run.operations),
-            _CHECKS.columns(run.checks),
-            _STAGES.columns(chain.from_iterable(folded.stages.values())),
-        )
+class Packed(NamedTuple):
+    """What is known of a run as bytes, each kind by itself; whether it is overfull isn't in them."""
+
+    steps: bytes
+    operations: bytes
+    checks: bytes
+    stages: bytes
+
+
+def pack(folded: Folded, before: Folded | None = None, packed: Packed | None = None) -> Packed:
+    """What is known of a run as bytes; what is the same as `before` is taken from what that was packed to."""
+    run, stages = folded.run, folded.stages
+    if before is None or packed is None:
+        before, packed = NOTHING, _NOTHING
+    was = before.run
+    return Packed(
+        packed.steps if run.steps is was.steps else marshal.dumps(_STEPS.columns(run.steps)),
+        packed.operations if run.operations is was.operations else marshal.dumps(_OPERATIONS.columns(run.operations)),
+        packed.checks if run.checks is was.checks else marshal.dumps(_CHECKS.columns(run.checks)),
+        packed.stages if stages is before.stages else marshal.dumps(_STAGES.columns([*chain(*stages.values())])),
     )
 
 
-def unpack(packed: bytes) -> Folded:
+def unpack(packed: Packed) -> Folded:
     """What `pack` was given."""
-    steps, operations, checks, stages = marshal.loads(packed)  # noqa: S302 # this process has made them
+    steps, operations, checks, stages = map(marshal.loads, packed)
     run = Run(steps=_STEPS.rows(steps), operations=_OPERATIONS.rows(operations), checks=_CHECKS.rows(checks))
     by_id = groupby(_STAGES.rows(stages), key=itemgetter(0))
     return Folded(run, {id_: tuple(found) for id_, found in by_id})
+
+
+_NOTHING = Packed(*[marshal.dumps([])] * 4)

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from breaker.answer import Answer
 from breaker.circuit import Circuit, Move
-from breaker.errors import StoreGoneError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.history import History, Keep
 from breaker.log import Log, Weight
 from breaker.usual import Usual
@@ -79,12 +79,27 @@ class KeptRun:
     claimed: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Claim:
-    """A completion that an agent would have claimed: whose answer it rests on, and whether it was prevented."""
+class Conclusion(NamedTuple):
+    """What was decided of a run, and which step was claimed to be its end, empty for none."""
 
-    provider: str
-    prevented: bool
+    name: str
+    decided: str
+    claimed: str
+
+
+class Novel(NamedTuple):
+    """Whether a decision is another than the one before, and whether its claimed step wasn't claimed before."""
+
+    decision: bool
+    claim: bool
+
+
+class Note(NamedTuple):
+    """A decision as a line, and, where completion was claimed: whose answer it rests on, whether it was prevented."""
+
+    line: str
+    claimed_by: str | None = None
+    prevented: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,12 +123,12 @@ class RunStore(Protocol):
         """What is kept of a run: what came after a known stamp where the store can tell, else all."""
         ...
 
-    async def conclude(self, name: str, decided: str, claimed: str) -> tuple[bool, bool]:
-        """Note what was decided and which step was claimed to be the end; whether each is new. Makes no run."""
+    async def conclude(self, made: Sequence[Conclusion]) -> list[Novel | StoreError]:
+        """Note what was decided of runs; what is new in each, or why it can't be noted. Makes no run."""
         ...
 
-    async def note(self, line: str, claim: Claim | None) -> None:
-        """Note a decision among the last ones of all runs, and count a claim."""
+    async def note(self, notes: Sequence[Note]) -> None:
+        """Note decisions among the last ones of all runs, in their order, and count the claims."""
         ...
 
     async def last(self, limit: int) -> LastRuns:

@@ -1,14 +1,17 @@
 """Runs on Redis or Valkey: a set of facts each, in the order of their arrival, under a name of its own."""
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from breaker.errors import StoreError
 from breaker.store.call import Call, answered, command, memory_of, time_of
-from breaker.store.contract import Added, Claim, KeptRun, LastRuns
+from breaker.store.contract import Added, Conclusion, KeptRun, LastRuns, Note, Novel
 from breaker.store.room import Room
 from breaker.store.script import ADD, CONCLUDE, NOTE, RUN
 from breaker.store.servers import Servers
+from breaker.store.together import Together
 
 # A run is forgotten so long after its last fact.
 KEPT_S = 86_400
@@ -28,6 +31,8 @@ class RedisRuns:
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
         self._room = Room()
+        # Looks for news at each server, of however many runs.
+        self._looks = defaultdict[str, Together](lambda: Together(servers.send))
 
     async def add(self, name: str, lines: Sequence[str]) -> tuple[Added, ...]:
         """Add facts, each once; what became of each. No run begins while a server is nearly full."""
@@ -42,7 +47,9 @@ class RedisRuns:
 
     async def read(self, name: str, known: str = "") -> KeptRun:
         """What is kept of a run: all, or what came after a known stamp."""
-        said: str = await self._ask(RUN.call(_keys(name), (known,)))
+        call = RUN.call(_keys(name), (known,))
+        looks = self._looks[self._servers.place_of(call.key)]
+        said: str = answered(await looks.ask(call)) if known else await self._ask(call)
         stamp, whole, began, overfull, decided, claimed, lines = said.split("\0")
         return KeptRun(
             stamp=stamp,
@@ -54,15 +61,15 @@ class RedisRuns:
             claimed=claimed,
         )
 
-    async def conclude(self, name: str, decided: str, claimed: str) -> tuple[bool, bool]:
-        """Note what was decided and which step was claimed to be the end; whether each is new."""
-        new, claim = await self._ask(CONCLUDE.call(_keys(name)[1:], (decided, claimed)))
-        return bool(new), bool(claim)
+    async def conclude(self, made: Sequence[Conclusion]) -> list[Novel | StoreError]:
+        """Note what was decided of runs, and which step was claimed to be the end; what is new in each."""
+        replies = await self._servers.send([CONCLUDE.call(_keys(one.name)[1:], one[1:]) for one in made])
+        return [said if isinstance(said, StoreError) else Novel(*map(bool, said)) for said in replies]
 
-    async def note(self, line: str, claim: Claim | None) -> None:
-        """Note a decision among the last ones of all runs, and count a claim."""
-        claimed = (claim.provider, int(claim.prevented)) if claim else ("", 0)
-        await self._ask(NOTE.call([_LAST, _CLAIMS], (line, MOST_LAST, LAST_KEPT_S, *claimed)))
+    async def note(self, notes: Sequence[Note]) -> None:
+        """Note decisions among the last ones of all runs, in their order, and count the claims."""
+        words = [word for one in notes for word in (one.line, one.claimed_by or "", int(one.prevented))]
+        await self._ask(NOTE.call([_LAST, _CLAIMS], (MOST_LAST, LAST_KEPT_S, *words)))
 
     async def last(self, limit: int) -> LastRuns:
         """The last decisions of all runs."""

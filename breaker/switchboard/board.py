@@ -1,5 +1,7 @@
 """One process's view of all circuits, and the one road for every answer."""
 
+import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -165,6 +167,9 @@ class Switchboard:
 
     async def drain(self, within_s: float) -> None:
         """Record all that waits, for so long at most; what is left then is dropped and counted."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self.runs.settled()
         await self._intake.drain(within_s)
 
     async def settle(self) -> float | None:

@@ -3,17 +3,27 @@
 from collections import OrderedDict
 from typing import NamedTuple
 
+from breaker.run.packing import Packed
+
 # Of one with fifty answers and as many operations some 17 KB are kept.
 MOST_BYTES = 48_000_000
 # What an entry takes besides.
-_BESIDES = 300
+_BESIDES = 500
 
 
 class Kept(NamedTuple):
-    """A run as bytes, and the stamp of the facts that are in it."""
+    """A run as bytes, and the stamp of the facts that are in it; None where nothing is known."""
 
     stamp: str = ""
-    packed: bytes = b""
+    packed: Packed | None = None
+
+    @property
+    def bytes(self) -> int:
+        """The room that it takes."""
+        return sum(map(len, self.packed or ())) + _BESIDES
+
+
+UNKNOWN = Kept()
 
 
 class FoldedRuns:
@@ -29,13 +39,13 @@ class FoldedRuns:
 
     def get(self, name: str) -> Kept:
         """What is known of a run; nothing where nothing is."""
-        return self._kept.get(name, _NOTHING)
+        return self._kept.get(name, UNKNOWN)
 
     def keep(self, name: str, kept: Kept) -> None:
         """Know this of a run from now on."""
         self.drop(name)
         self._kept[name] = kept
-        self.bytes += len(kept.packed) + _BESIDES
+        self.bytes += kept.bytes
         while self.bytes > self._most_bytes:
             self.drop(next(iter(self._kept)))
 
@@ -43,7 +53,4 @@ class FoldedRuns:
         """Know nothing of a run any longer."""
         before = self._kept.pop(name, None)
         if before is not None:
-            self.bytes -= len(before.packed) + _BESIDES
-
-
-_NOTHING = Kept()
+            self.bytes -= before.bytes

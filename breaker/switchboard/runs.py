@@ -1,23 +1,19 @@
 """Agents' tasks: takes their facts in, and decides whether one is done."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from breaker.done import Bounds, Decision, decide
-from breaker.errors import StoreError
-from breaker.logged import STORE_TROUBLE
 from breaker.run import Fact, Run, Stage, codec
 from breaker.run.digests import key_of
 from breaker.run.fold import NOTHING, more
 from breaker.run.packing import pack, unpack
-from breaker.store.contract import Added, Claim, KeptRun, RunStore
+from breaker.store.contract import Added, KeptRun, RunStore
 from breaker.switchboard import last_runs
-from breaker.switchboard.folded_runs import MOST_BYTES, FoldedRuns, Kept
-from breaker.switchboard.listeners import Concluded, Listeners, Staged, tell
-
-_log = logging.getLogger(__name__)
+from breaker.switchboard.concluding import Concluding, mark_of
+from breaker.switchboard.folded_runs import MOST_BYTES, UNKNOWN, FoldedRuns, Kept
+from breaker.switchboard.listeners import Listeners, Staged, tell
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +44,7 @@ class Runs:
     def __init__(self, store: RunStore, listeners: Listeners, most_bytes: int = MOST_BYTES) -> None:
         self._store = store
         self._folded = FoldedRuns(most_bytes)
+        self._concluding = Concluding(store, listeners)
         self._listeners = listeners
 
     async def add(self, run: str, facts: Sequence[Fact]) -> bool:
@@ -72,52 +69,32 @@ class Runs:
         known = self._folded.get(name)
         kept = await self._store.read(name, known.stamp or said)
         if kept.stamp == said:
+            self._concluding.go_on()
             return None
         kept, found = await self._run(name, known, kept)
         decision = decide(found, bounds)
-        counted = kept.began is None or await self._counted(name, kept, decision)
-        return Decided(kept.stamp if counted else "", decision)
+        if kept.began is not None:
+            await self._concluding.conclude(name, kept, decision)
+        return Decided(kept.stamp, decision)
 
     async def last(self, limit: int) -> last_runs.Last:
         """The last decisions of all runs, and how often a claim of completion was untrue. Raises StoreError."""
+        await self._concluding.settled()
         return last_runs.read(await self._store.last(limit))
+
+    async def settled(self) -> None:
+        """Wait until all that has been decided is counted, or couldn't be."""
+        await self._concluding.settled()
 
     async def _run(self, name: str, known: Kept, kept: KeptRun) -> tuple[KeptRun, Run]:
         """A run as it now is, by what was known of it and what the store told since; and all that the store tells."""
-        before = NOTHING if kept.whole else unpack(known.packed) if known.packed else None
-        folded = before and more(before, codec.read(kept.lines), overfull=kept.overfull)
+        if kept.whole:
+            known = UNKNOWN
+        before = unpack(known.packed) if known.packed else NOTHING
+        useful = kept.whole or known.packed
+        folded = more(before, codec.read(kept.lines), overfull=kept.overfull) if useful else None
         if folded is None:
-            return await self._run(name, known, await self._store.read(name))
+            return await self._run(name, UNKNOWN, await self._store.read(name))
         if kept.stamp != known.stamp and kept.began is not None:
-            self._folded.keep(name, Kept(kept.stamp, pack(folded)))
+            self._folded.keep(name, Kept(kept.stamp, pack(folded, before, known.packed)))
         return kept, folded.run
-
-    async def _counted(self, name: str, kept: KeptRun, decision: Decision) -> bool:
-        """Let a decision be counted; whether it is: it holds as well where a full store takes no note of it."""
-        try:
-            await self._conclude(name, kept, decision)
-        except StoreError as error:
-            _log.warning("a decision about a run isn't counted: %s", error, extra=STORE_TROUBLE())
-            return False
-        return True
-
-    async def _conclude(self, name: str, kept: KeptRun, decision: Decision) -> None:
-        """Let a decision be counted, once however often and by whomever it is asked for."""
-        last = decision.last
-        decided = f"{','.join(decision.reasons)} {'' if last is None else last.id}"
-        claimed = last.id if last is not None and decision.claimed else ""
-        if (kept.decided, kept.claimed) == (decided, claimed or kept.claimed):
-            return
-        new, claim = await self._store.conclude(name, decided, claimed)
-        if not (new or claim):
-            return
-        provider = None if last is None else last.target.partition("/")[0]
-        counted = Claim(provider=provider, prevented=decision.prevented) if claim and provider else None
-        mark = mark_of(name)
-        tell(self._listeners.concluded, Concluded(mark=mark, decision=decision, provider=provider, claim=claim))
-        await self._store.note(last_runs.write(mark, decision, provider), counted)
-
-
-def mark_of(name: str) -> str:
-    """The few letters by which a run is named to those who don't know its id."""
-    return name[:8]

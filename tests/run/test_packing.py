@@ -43,5 +43,18 @@ def test_whatever_was_told_it_comes_back_and_takes_more_in(told: list[list[Fact]
     folded = NOTHING
     for some in told:
         assert more(unpack(pack(folded)), some) == more(folded, some)
-        folded = more(folded, some) or NOTHING
-        assert unpack(pack(folded)) == folded
+        found = more(folded, some) or NOTHING
+        assert unpack(pack(found, folded, pack(folded))) == unpack(pack(found)) == found
+        folded = found
+
+
+def test_what_is_the_same_as_before_is_not_packed_again() -> None:
+    before = more(NOTHING, FACTS)
+    assert before is not None
+    packed = pack(before)
+    folded = more(before, [answer(9)])
+    assert folded is not None
+    found = pack(folded, before, packed)
+
+    assert found.steps != packed.steps
+    assert all(one is other for one, other in zip(found[1:], packed[1:], strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from breaker.errors import StoreError, StoreGoneError
-from breaker.store.contract import Added, Claim, KeptRun
+from breaker.store.contract import Added, Conclusion, KeptRun, Note, Novel
 from breaker.store.redis import RedisStore
 from breaker.store.runs import KEPT_S, MOST_BYTES, MOST_FACTS, MOST_LAST
 from tests.store_server import StoreServer
@@ -16,6 +16,11 @@ NEW, KNOWN, OUT = Added.NEW, Added.KNOWN, Added.LEFT_OUT
 
 async def read(store: RedisStore, name: str = "one") -> KeptRun:
     return await store.runs.read(name)
+
+
+async def conclude(store: RedisStore, name: str, decided: str, claimed: str) -> Novel | StoreError:
+    (new,) = await store.runs.conclude([Conclusion(name, decided, claimed)])
+    return new
 
 
 FACTS, ABOUT = "firstbyte:{run:one}:facts", "firstbyte:{run:one}:about"
@@ -44,7 +49,7 @@ async def test_only_what_is_new_is_told_to_whoever_knows_the_rest(store: RedisSt
     again = await store.runs.read("one", first.stamp)
     await store.runs.add("one", ["a"])
     twice = await store.runs.read("one", first.stamp)
-    await store.runs.conclude("one", "failed", "s1")
+    await conclude(store, "one", "failed", "s1")
     concluded = await store.runs.read("one", first.stamp)
     await store.runs.add("one", ["c", "a"])
     await store.runs.add("one", ["0"])
@@ -169,28 +174,41 @@ async def test_it_is_forgotten_a_day_after_its_last_fact(store: RedisStore, serv
 
 async def test_each_decision_and_each_claim_is_new_once(store: RedisStore) -> None:
     await store.runs.add("one", ["a"])
-    found = await asyncio.gather(*(store.runs.conclude("one", "failed", "s1") for _ in range(10)))
+    found = await asyncio.gather(*(conclude(store, "one", "failed", "s1") for _ in range(10)))
     others = [
-        await store.runs.conclude("one", "completed", "s1"),
-        await store.runs.conclude("one", "completed", "s2"),
-        await store.runs.conclude("one", "completed", ""),
+        await conclude(store, "one", "completed", "s1"),
+        await conclude(store, "one", "completed", "s2"),
+        await conclude(store, "one", "completed", ""),
     ]
     kept = await read(store)
 
-    assert sorted(found) == [(False, False)] * 9 + [(True, True)]
+    assert sorted(new for new in found if isinstance(new, Novel)) == [(False, False)] * 9 + [(True, True)]
     assert others == [(True, False), (False, True), (False, False)]
     assert (kept.decided, kept.claimed) == ("completed", "s2")
 
 
 async def test_a_decision_makes_no_run(store: RedisStore) -> None:
-    assert await store.runs.conclude("one", "failed", "s1") == (False, False)
+    assert await conclude(store, "one", "failed", "s1") == (False, False)
     assert (await read(store)).began is None
 
 
+async def test_those_of_many_runs_are_noted_in_one_go(store: RedisStore, server: StoreServer) -> None:
+    names = [f"run-{number}" for number in range(20)]
+    for name in names:
+        await store.runs.add(name, ["a"])
+    await store.runs.conclude([Conclusion(name, "failed", "") for name in names[::2]])
+    with server.raw() as raw:
+        raw.delete("firstbyte:{run:run-7}:about")
+        raw.set("firstbyte:{run:run-7}:about", "something else")
+    new = await store.runs.conclude([Conclusion(name, "failed", "s1") for name in names])
+
+    assert isinstance(new[7], StoreError)
+    assert new[:7] + new[8:] == [(number % 2 == 1, True) for number in range(20) if number != 7]
+
+
 async def test_the_last_decisions_and_all_claims_are_kept(store: RedisStore) -> None:
-    await store.runs.note("first", None)
-    await store.runs.note("second", Claim(provider="p", prevented=True))
-    await store.runs.note("third", Claim(provider="p", prevented=False))
+    await store.runs.note([Note("first"), Note("second", "p", prevented=True)])
+    await store.runs.note([Note("third", "p")])
     last = await store.runs.last(2)
 
     assert [line.partition(" ")[2] for line in last.lines] == ["third", "second"]
@@ -200,7 +218,7 @@ async def test_the_last_decisions_and_all_claims_are_kept(store: RedisStore) -> 
 
 async def test_of_the_last_decisions_so_many_are_kept(store: RedisStore) -> None:
     for number in range(MOST_LAST + 5):
-        await store.runs.note(f"{number}", None)
+        await store.runs.note([Note(f"{number}")])
     last = await store.runs.last(MOST_LAST + 5)
 
     assert len(last.lines) == MOST_LAST

@@ -1,0 +1,106 @@
+"""Counts decisions about runs, once each, behind the answers that tell them."""
+
+import asyncio
+import logging
+from collections import deque
+from typing import NamedTuple
+
+from breaker.done import Decision
+from breaker.errors import StoreError
+from breaker.logged import STORE_TROUBLE
+from breaker.store.contract import Conclusion, KeptRun, Note, Novel, RunStore
+from breaker.switchboard import last_runs
+from breaker.switchboard.listeners import Concluded, Listeners, tell
+
+_log = logging.getLogger(__name__)
+
+# For so long decisions gather, so that many are counted in one round trip.
+_GATHER_S = 0.01
+_TOGETHER = 16
+# So many may wait to be counted.
+_MOST = 1_000
+
+
+def mark_of(name: str) -> str:
+    """The few letters by which a run is named to those who don't know its id."""
+    return name[:8]
+
+
+class _Made(NamedTuple):
+    conclusion: Conclusion
+    decision: Decision
+
+
+class Concluding:
+    """Lets each decision be counted once, however often and by whomever it is asked for, while nobody waits for that.
+
+    What the store doesn't take is counted when somebody asks next; of those that wait the newest thousand are.
+    """
+
+    def __init__(self, store: RunStore, listeners: Listeners) -> None:
+        self._store = store
+        self._listeners = listeners
+        self._made: deque[_Made] = deque(maxlen=_MOST)
+        self._notes: deque[Note] = deque(maxlen=_MOST)
+        self._counting: asyncio.Task[None] | None = None
+
+    async def conclude(self, name: str, kept: KeptRun, decision: Decision) -> None:
+        """Let a decision be counted about a run of which the store has just told this."""
+        last = decision.last
+        decided = f"{','.join(decision.reasons)} {'' if last is None else last.id}"
+        claimed = last.id if last is not None and decision.claimed else ""
+        if (kept.decided, kept.claimed) == (decided, claimed or kept.claimed):
+            return
+        if len(self._made) >= _MOST:
+            await self.settled()
+        self._made.append(_Made(Conclusion(name, decided, claimed), decision))
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Count what waits; what the store took no note of before too."""
+        if self._made and self._counting is None:
+            self._counting = asyncio.create_task(self._count_all(), name="counting decisions")
+
+    async def settled(self) -> None:
+        """Wait until what has been decided so far is counted, or can't be."""
+        if self._counting is not None:
+            await asyncio.wait([self._counting])
+
+    async def _count_all(self) -> None:
+        try:
+            await asyncio.sleep(_GATHER_S)
+            while self._made and await self._count():
+                pass
+        finally:
+            self._counting = None
+
+    async def _count(self) -> bool:
+        """Count the oldest; False where the store hasn't taken all of them."""
+        some = [self._made.popleft() for _ in range(min(len(self._made), _TOGETHER))]
+        replies = await self._store.conclude([made.conclusion for made in some])
+        left, trouble = list[_Made](), None
+        for made, new in zip(some, replies, strict=True):
+            if isinstance(new, StoreError):
+                left.append(made)
+                trouble = new
+            elif any(new):
+                self._notes.append(self._tell(made, new))
+        self._made.extendleft(left[::-1])
+        try:
+            if self._notes:
+                await self._store.note(self._notes)
+                self._notes.clear()
+        except StoreError as error:
+            trouble = error
+        if trouble is not None:
+            _log.warning("decisions about runs aren't counted yet: %s", trouble, extra=STORE_TROUBLE())
+        return trouble is None
+
+    def _tell(self, made: _Made, new: Novel) -> Note:
+        """Tell the listeners; gives what is to be noted."""
+        mark, decision, last = mark_of(made.conclusion.name), made.decision, made.decision.last
+        provider = None if last is None else last.target.partition("/")[0]
+        concluded = Concluded(mark=mark, decision=decision, provider=provider, claim=new.claim)
+        tell(self._listeners.concluded, concluded)
+        line = last_runs.write(mark, decision, provider)
+        return Note(line, provider if new.claim else None, decision.prevented)
