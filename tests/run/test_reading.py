@@ -117,5 +117,5 @@ def test_a_digest_and_what_an_answer_sounds_like_are_read() -> None:
     assert reading.digest("calls", "ab" * 8) == "ab" * 8
     assert reading.says("done") is Says.DONE
     assert reading.seq(7) == 7
-    with pytest.raises(BadFactError, match="done, next"):
+    with pytest.raises(BadFactError, match="done, acted, next"):
         reading.says("Task complete")
