@@ -168,7 +168,7 @@ def test_a_store_that_is_gone_is_said_before_what_was_last_known() -> None:
 
 PART_GONE = "A part of the store hasn't answered for 12 s: of own/small this is what was last known."
 ON_BACKUP = "coder is on its backup: zai/glm-5.3-flash is slow; it may be back in about 6 min."
-LOST = "reviewer has no target in order and goes to own/small as a last resort."
+LOST = "reviewer has no working target and goes to own/small as a last resort."
 
 
 @pytest.mark.parametrize(
