@@ -57,6 +57,7 @@ async def serving(
         log_config=None,
         access_log=False,
         lifespan="off",
+        ws="none",  # loading what speaks over websockets takes a while, and nothing here does
         server_header=False,
         timeout_graceful_shutdown=LINGER_S,
     )

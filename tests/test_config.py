@@ -289,6 +289,11 @@ def test_the_reckoning_says_what_targets_take_where_it_is_said() -> None:
     ]
 
 
+def test_the_reckoning_adds_up_what_all_probes_of_a_day_cost() -> None:
+    assert "\n  together: 4,320 probes, " in Reckoning(settings=_good("full")).as_text()
+    assert "together" not in Reckoning(settings=_good("smallest")).as_text()
+
+
 def test_the_reckoning_says_how_many_targets_of_a_route_stay_out_at_a_time() -> None:
     said = Reckoning(settings=_good("full")).as_text()
 

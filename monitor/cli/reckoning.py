@@ -1,5 +1,6 @@
 """What `firstbyte check` says of a configuration that has no faults: what there is, and what probing it costs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +48,9 @@ class Reckoning:
             for receiver in self.settings.receivers
         ]
         lines.append("Probes of a day, at most:")
-        lines += [f"  {_told(estimate(plan))}" for plan in targets]
+        each_day = [estimate(plan) for plan in targets]
+        lines += [f"  {_told(each)}" for each in each_day]
+        lines += [f"  {_together(each_day)}"] if len(each_day) > 1 else []
         lines += [
             f"  {each.name} would spend {each.share:.0%} of its budget: probing slows down when it is spent"
             for each in estimates(targets)
@@ -86,6 +89,14 @@ def _told(each: Estimate) -> str:
         return f"{each.name}: not probed"
     money = "no price is given" if each.usd_per_day is None else f"{each.usd_per_day:.2f} USD"
     return f"{each.name}: {each.probes_per_day:,.0f} probes, {each.tokens_per_day:,} tokens, {money}"
+
+
+def _together(all_days: Sequence[Estimate]) -> str:
+    probes, tokens = sum(each.probes_per_day for each in all_days), sum(each.tokens_per_day for each in all_days)
+    known = [each.usd_per_day for each in all_days if each.usd_per_day is not None]
+    unknown = any(each.usd_per_day is None and each.probes_per_day for each in all_days)
+    money = [f"{sum(known):.2f} USD{' and what has no price' if unknown else ''}"] if known else []
+    return ", ".join([f"together: {probes:,.0f} probes", f"{tokens:,} tokens", *money])
 
 
 def _many(number: int, thing: str) -> str:
