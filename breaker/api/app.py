@@ -88,6 +88,7 @@ def create_small_app(
 ) -> FastAPI:
     """The app of a process that only probes: /livez, /readyz and /metrics, and nothing for agents or people."""
     app = _bare()
+    app.state.elsewhere = "this process only probes; ask one that runs `firstbyte run` or `firstbyte serve`"
     app.include_router(health.router(switchboard, list, notices))
     _add_metrics(app, metrics)
     app.add_middleware(Guard, access=access)

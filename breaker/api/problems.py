@@ -146,11 +146,9 @@ async def _validation(_: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     """What the router itself refuses: an unknown path, a method that a path doesn't have."""
     assert isinstance(error, HTTPException)
+    elsewhere = getattr(request.app.state, "elsewhere", "/openapi.json lists what there is")
     details = {
-        404: (
-            "unknown-path",
-            f"there is nothing at {shortened(request.url.path)!r}; /openapi.json lists what there is",
-        ),
+        404: ("unknown-path", f"there is nothing at {shortened(request.url.path)!r}; {elsewhere}"),
         405: ("wrong-method", f"{shortened(request.url.path)!r} doesn't take {shortened(request.method)}"),
     }
     kind, detail = details.get(error.status_code, ("refused", HTTPStatus(error.status_code).phrase))

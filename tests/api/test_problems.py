@@ -5,8 +5,10 @@ from typing import NoReturn
 import httpx
 import pytest
 import redis
+from starlette.types import Receive, Scope, Send
 
 from breaker.api import Access, Besides, create_app
+from breaker.api.app import create_small_app
 from breaker.switchboard import Switchboard
 from tests.api.server import Server
 from tests.api.world import PRIMARY, URL
@@ -56,6 +58,19 @@ async def test_a_method_that_is_refused_is_told_which_are_not(door: httpx.AsyncC
 @pytest.mark.parametrize("path", ["/route?route={}", "/targets?target={}", "/moves?target={}", "/{}"])
 async def test_a_long_name_is_not_said_again(door: httpx.AsyncClient, path: str) -> None:
     assert len((await door.get(path.format("x" * 5000))).content) < 500
+
+
+async def test_a_process_that_only_probes_says_whom_to_ask(switchboard: Switchboard) -> None:
+    async def none(scope: Scope, receive: Receive, send: Send) -> None:
+        """No metrics."""
+
+    app = create_small_app(switchboard, access=Access(), metrics=none)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=URL) as small:
+        problem = (await small.get("/route?route=coder")).json()
+
+    assert problem["detail"] == (
+        "there is nothing at '/route'; this process only probes; ask one that runs `firstbyte run` or `firstbyte serve`"
+    )
 
 
 async def test_a_fault_of_our_own_tells_nothing(switchboard: Switchboard) -> None:
