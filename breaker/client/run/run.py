@@ -305,7 +305,7 @@ class BlockingRun(Run):
 
 
 class AwaitedRun(Run):
-    """A run of an `AsyncFirstbyte`; all but `done` is as it is for those who block, since it never waits."""
+    """A run of an `AsyncFirstbyte`; all but `done` and tools that are awaited is as it is for those who block."""
 
     async def __aenter__(self) -> Self:
         """Itself; from now on answers belong to it."""
