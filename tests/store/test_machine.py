@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -91,6 +91,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @initialize(policy=st.sampled_from(range(len(POLICIES))), knows=st.booleans())
     def begin(self, policy: int, knows: bool) -> None:
+        self.crew.afresh()  # an example that failed is gone through again, to show its fault and no other
         self.watch.raw.flushall()
         self.watch.announced()
         self.crew.all("reset", policy=policy)
@@ -254,6 +255,13 @@ class StoreMachine(RuleBasedStateMachine):
             replies.append(self.crew.workers[0].hear())
         by_id = sorted((reply for reply in replies if "now" in reply), key=lambda reply: float(reply["now"]))
         self.check(list(zip(records, by_id, strict=False)))
+
+    @rule(between=st.sampled_from(BETWEEN))
+    def straddle_an_outage(self, between: str) -> None:
+        """The same of a circuit that was closed and unknown to have failed, so that there is a move."""
+        self.close()
+        self.set_clock(4000)
+        self.straddle("unpaid", between, before=0, held=False)
 
     def forget_under_way(self, *, all_of_it: bool) -> None:
         """The store forgets while a worker is about to move the circuit."""
@@ -546,6 +554,10 @@ class StoreMachine(RuleBasedStateMachine):
         """There is no dead end: with no answer at all everything closes, and all holds end."""
         if not hasattr(self, "policy"):
             return
+        self.close()
+
+    def close(self) -> None:
+        """Let the time pass until it is closed."""
         for _ in range(8):
             if self.circuit.open_until is None and self.circuit.held is None:
                 return
@@ -568,9 +580,8 @@ def machine() -> Iterator[type[StoreMachine]]:
 
 
 WALK = settings(
-    max_examples=30,
+    max_examples=15,
     stateful_step_count=25,
-    derandomize=True,  # so that what it reaches doesn't depend on luck
     suppress_health_check=list(HealthCheck),
     report_multiple_bugs=False,
     phases=[Phase.generate],  # processes that race make no example smaller
@@ -578,17 +589,24 @@ WALK = settings(
 
 
 def test_several_processes_on_one_store_keep_every_rule(machine: type[StoreMachine]) -> None:
+    """Walks of fixed seeds, two at least, and on until they have been everywhere: one that gets nowhere proves nothing.
+
+    Where they lead hangs on which process comes first, too.
+    """
     REACHED.clear()
+    for number in range(12):
+        if number < 2 or unreached():
+            run_state_machine_as_test(seed(number)(type("Seeded", (machine,), {})), settings=WALK)
 
-    run_state_machine_as_test(machine, settings=WALK)
+    assert not unreached(), REACHED
 
-    # A walk that never gets anywhere proves nothing.
+
+def unreached() -> dict[str, int]:
+    """Where no walk has been as often as it has to be, with how often it was."""
     moves = [one for one in REACHED.elements() if " -> " in one]
     reached = {part: sum(part in one for one in REACHED.elements()) for part in LEAST}
-    causes = {one.rpartition(", ")[2] for one in moves} & OPENS
-    assert len(moves) >= 150
-    assert len(causes) >= 4, REACHED
-    assert not {part: count for part, count in reached.items() if count < LEAST[part]}, REACHED
+    reached |= {"moves": len(moves), "causes": len({one.rpartition(", ")[2] for one in moves} & OPENS)}
+    return {part: count for part, count in reached.items() if count < (LEAST | {"moves": 150, "causes": 4})[part]}
 
 
 @pytest.mark.parametrize("cause", sorted(OPENS))

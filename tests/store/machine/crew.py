@@ -13,7 +13,7 @@ from tests.processes import ROOT
 
 Words = dict[str, Any]
 
-_PATIENT_S = 60.0
+_PATIENT_S = 240.0
 
 
 class Worker:
@@ -28,15 +28,17 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
+        self.owes = 0  # how many calls it hasn't answered
 
     def tell(self, do: str, **words: object) -> None:
         """Say what to do; `hear` gives what came of it."""
         assert self._process.stdin is not None
+        self.owes += 1
         self._process.stdin.write(json.dumps({"do": do, **words}) + "\n")
         self._process.stdin.flush()
 
     def hear(self) -> Words:
-        """The next line; a worker that says nothing for a minute is ended."""
+        """The next line; a worker that says nothing for minutes is ended."""
         assert self._process.stdout is not None
         guard = Timer(_PATIENT_S, self._process.kill)
         guard.start()
@@ -44,6 +46,7 @@ class Worker:
         guard.cancel()
         assert line, "the worker has died, or was ended"
         said: Words = json.loads(line)
+        self.owes -= not said.keys() & {"ready", "gate"}
         return said
 
     def ask(self, do: str, **words: object) -> Words:
@@ -75,6 +78,13 @@ class Crew:
         self.workers = [Worker(url) for _ in range(count)]
         for worker in self.workers:
             assert worker.hear() == {"ready": True}
+
+    def afresh(self) -> None:
+        """Put new workers in the place of those that still owe an answer, since what they do would be another's."""
+        for worker in self.workers:
+            if worker.owes and not worker.dead:
+                worker.kill()
+        self.mend()
 
     def mend(self) -> None:
         """Put a new worker in the place of each that was ended."""

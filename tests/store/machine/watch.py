@@ -12,6 +12,8 @@ from tests.store.machine.clock import key
 from tests.store_server import StoreServer
 
 _MARK = "that is all"
+# Far more than a busy machine makes a server late.
+_PATIENT_S = 60.0
 
 
 @dataclass
@@ -26,7 +28,7 @@ class Watch:
         self.raw = cast("Any", self.server.raw())
         self._ears = self.raw.pubsub()
         self._ears.subscribe(CHANNEL)
-        self._ears.get_message(timeout=5)
+        self._ears.get_message(timeout=_PATIENT_S)
 
     def circuit(self) -> Circuit:
         """The circuit as it stands there."""
@@ -46,7 +48,7 @@ class Watch:
         """What was announced since the last call."""
         self.raw.publish(CHANNEL, _MARK)
         heard = []
-        while (said := self._ears.get_message(timeout=5)) is None or said["data"] != _MARK:
+        while (said := self._ears.get_message(timeout=_PATIENT_S)) is None or said["data"] != _MARK:
             assert said is not None, "the announcements have ended"
             read = codec.read_announcement(said["data"])
             assert read is not None

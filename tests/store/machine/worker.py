@@ -21,7 +21,7 @@ from tests.store.machine.clock import shifted_circuit, shifted_usual
 from tests.store.machine.policies import POLICIES
 
 TARGET = Target(provider=Provider(name="first", base_url="http://x/v1", wire="openai-chat"), model="m")
-PATIENT_S = 10.0
+PATIENT_S = 60.0
 
 Words = dict[str, Any]
 
@@ -52,12 +52,14 @@ class Worker:
         """Forget everything."""
         self.told: list[list[object]] = []
         self.judged: list[str] = []
+        self.counted: list[Judged] = []
         listeners = Listeners(judged=(self._judged,), moved=(self._moved,))
         route = Route(name="coder", targets=(TARGET,))
         self.board = Switchboard(self.store, [route], {TARGET.name: POLICIES[policy]}, listeners)
 
     def _judged(self, judged: Judged) -> None:
         self.judged.append(judged.answer.id)
+        self.counted.append(judged)
 
     def _moved(self, _: str, move: Move) -> None:
         self.told.append([move.circuit.epoch, move.circuit.generation])
@@ -73,7 +75,8 @@ class Worker:
         reading = judged.reading
         return {
             "answer": [judged.answer.id, judged.answer.part.value],
-            "counted": reading.counted[0],
+            # Those that go into the store together share a reading.
+            "counted": any(one is judged for one in self.counted),
             "now": reading.now,
             "waited_s": judged.waited_s,
             "circuit": codec.write_circuit(reading.circuit),
