@@ -13,7 +13,7 @@ __all__ = ["folder", "server", "store", "store_url"]
 
 
 # For tests of anything but the limit: a busy machine shall fail none of them.
-PATIENT_S = 5.0
+PATIENT_S = 30.0
 
 
 @pytest.fixture

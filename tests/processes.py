@@ -45,7 +45,7 @@ class Started:
         """Send a signal."""
         self._process.send_signal(number)
 
-    async def end(self, *, within_s: float = 15.0) -> int:
+    async def end(self, *, within_s: float = 120.0) -> int:
         """Wait until it has ended; gives its exit code."""
         async with asyncio.timeout(within_s):
             await self._reading

@@ -15,6 +15,6 @@ async def report(door: httpx.AsyncClient, reports: object) -> httpx.Response:
 
 async def recorded(door: httpx.AsyncClient) -> None:
     """Wait until no answer waits."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while (await door.get("/readyz")).json()["answers"]["waiting"]:  # noqa: ASYNC110 # it may be another process
             await asyncio.sleep(0.002)

@@ -60,7 +60,7 @@ async def running(chosen: Settings, *, ears: Ears | None = None, parts: Parts | 
     listening = bind(chosen.door)
     async with service(chosen, {}, listening, ears=ears or Ears(), parts=parts or Parts()) as made:
         assert made.url is not None
-        async with httpx.AsyncClient(base_url=made.url, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=made.url, trust_env=False, timeout=60) as client:
             yield Running(board=made.board, url=made.url, client=client)
 
 

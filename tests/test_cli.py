@@ -144,7 +144,7 @@ async def test_where_the_shell_gives_no_solid_ground_the_code_still_tells(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         said = (await process.communicate())[0].decode()
 
     assert (process.returncode, said.strip()) == (code, said.strip() if line else "")
@@ -254,7 +254,7 @@ async def test_door_and_probes_run_apart_over_one_store(world: tuple[Simulator, 
         url = (await door.line(r"listening at (http://\S+)"))[1]
         small = (await probes.line(r"probing; metrics alone are at (http://\S+)"))[1]
         await probes.line(r"first/m: closed -> open")
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             async with asyncio.timeout(60):
                 while (said := (await client.get(f"{url}/route")).json())["role"] != "backup":  # noqa: ASYNC110 # polled
                     await asyncio.sleep(0.02)
@@ -279,7 +279,7 @@ async def test_a_bad_report_to_the_door_is_confirmed_by_the_probes_in_another_pr
         url = (await door.line(r"listening at (http://\S+)"))[1]
         await probes.line("probing; metrics alone are at")
         first = await asyncio.wait_for(providers.until_asked("first/m", 1), 60)
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             report = {"id": "a", "target": "first/m", "ended": "complete", "status": 500, "seconds": 0.1}
             assert (await client.post(f"{url}/reports", json=report)).status_code == 202
         await asyncio.wait_for(providers.until_asked("first/m", first.count + 1), 60)
@@ -303,7 +303,7 @@ async def test_simulate_says_where_everything_is_until_interrupted(tmp_path: Pat
     async with started("simulate", "a/m", "b/m=refused", env=environment(tmp_path), cwd=tmp_path) as simulator:
         await simulator.line(r"a answers at http://127.0.0.1:\d+/v1 for m")
         url = (await simulator.line(r"behaviours are switched at (http://\S+)"))[1]
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             assert (await client.get(url)).status_code == 200
         simulator.send(signal.SIGINT)
         assert await simulator.end() == 130

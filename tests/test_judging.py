@@ -232,7 +232,7 @@ raise SystemExit(main(sys.argv[1:]))
 def test_a_plain_install_judges(tmp_path: Path, words: list[str], code: int, said: str) -> None:
     command = [sys.executable, "-c", WITHOUT, "judge", _file(tmp_path, exchange()), *words]
 
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     assert (ran.returncode, said in ran.stdout + ran.stderr) == (code, True)
 

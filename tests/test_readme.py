@@ -62,7 +62,7 @@ async def test_an_agents_lines_work_against_the_demonstration(tmp_path: Path) ->
     async with started("run", env=env, cwd=tmp_path) as demo:
         await demo.line("Status page")
         asked = await asyncio.to_thread(
-            subprocess.run, ["bash", "-euc", curls], capture_output=True, text=True, check=True, timeout=20
+            subprocess.run, ["bash", "-euc", curls], capture_output=True, text=True, check=True, timeout=120
         )
         role = await said_by(f"{block('python', 'firstbyte.route')}\nprint(to.role)", {**env, "FIRSTBYTE_URL": url})
 
@@ -89,7 +89,7 @@ print(said.headers["x-firstbyte-target"])
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:`|\$ |^)make ([a-z-]+)", TEXT, re.MULTILINE))))
 def test_make_knows_what_the_readme_tells_to_make(target: str) -> None:
-    done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
 
     assert done.returncode == 0
 

@@ -452,7 +452,7 @@ async def test_what_the_service_knows_is_told_with_the_code_that_says_whether_it
         async with started("run", env=env, cwd=tmp_path) as service:
             url = (await service.line(r"listening at (http://\S+)"))[1]
             calm = await ran("why", "second/m", env=env, cwd=tmp_path)
-            async with httpx.AsyncClient(base_url=url, trust_env=False) as door:
+            async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as door:
                 report = {"target": "first/m", "ended": "complete", "status": 500, "seconds": 0.1}
                 await door.post("/reports", json=[{**report, "id": "a"}, {**report, "id": "b"}])
             ill = await ran("why", "first/m", env=env, cwd=tmp_path)

@@ -6,7 +6,7 @@ import time
 
 from breaker.client.transport.alarm import Bell
 
-LIMIT_S = 20.0
+LIMIT_S = 120.0
 
 
 def ringing() -> tuple[Bell, threading.Event]:

@@ -18,7 +18,7 @@ from tests.service import until
 URL = f"{NOWHERE}/chat/completions"
 BODY = {"model": "any", "messages": HELLO, "stream": True}
 FLOW = "flow,seconds=60,first_byte_s=0.02,spread=0,tokens_per_s=500"
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 
 
 async def ended(simulator: Simulator, target: str) -> End | None:

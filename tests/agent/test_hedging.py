@@ -14,7 +14,7 @@ from tests.agent.world import FINE, PATIENT, World, ask, awaiting, blocking
 from tests.client.serving import nobody
 
 EVERY_STREAM = pytest.mark.parametrize("face", STREAMS, ids=str)
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 
 
 @pytest.mark.parametrize("behaviour", ["headers_only", "comments_only,every_s=0.05", "stall,tokens=3"])

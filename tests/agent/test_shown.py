@@ -175,7 +175,7 @@ async def test_time_that_the_caller_takes_is_no_silence(face: Face) -> None:
         limits = Limits(silence_s=1.0, first_byte_s=0.9, hold_chars=20)
         listen = _listen_awaiting(face, world, limits) if face.awaits else _listen_blocking(face, world, limits)
         came = [await anext(listen)]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             asked = await simulator.until("a/m", lambda asked: asked.attempts[0].end is not None)
         came += [piece async for piece in listen]
 

@@ -62,7 +62,7 @@ async def listening(place: str, last: str | None = None, **params: str) -> Async
     """The events of a stream that has begun, each as its fields."""
     headers = {} if last is None else {"Last-Event-ID": last}
     async with (
-        httpx.AsyncClient(base_url=place, trust_env=False, timeout=10) as door,
+        httpx.AsyncClient(base_url=place, trust_env=False, timeout=60) as door,
         door.stream("GET", "/events", params=params, headers=headers) as answer,
     ):
         assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
@@ -98,7 +98,7 @@ async def test_a_move_is_told_as_the_ledger_has_it(place: str, switchboard: Swit
         await hold(switchboard)
         said = await anext(stream)
 
-    async with httpx.AsyncClient(base_url=place, trust_env=False) as door:
+    async with httpx.AsyncClient(base_url=place, trust_env=False, timeout=60) as door:
         (move,) = (await door.get("/moves", params={"target": PRIMARY.name})).json()["moves"]
     told = json.loads(said["data"])
     assert said["event"] == "move"

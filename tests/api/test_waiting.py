@@ -119,7 +119,7 @@ async def test_a_wait_has_its_bounds(door: httpx.AsyncClient, wait: object, tag:
     began = time.monotonic()
 
     assert (await ask(door, wait, tag)).status_code == status
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 50
 
 
 async def test_without_a_condition_nobody_waits(door: httpx.AsyncClient) -> None:
@@ -160,7 +160,7 @@ async def test_all_hear_of_a_move_and_of_the_end_of_the_service(
     monkeypatch.setattr(waiting, "AT_ONCE", 3)
     async with served(app, Counting(desk, Access()) if fast else None) as server:
         host, port = server.place
-        async with httpx.AsyncClient(base_url=f"http://{host}:{port}", trust_env=False) as door:
+        async with httpx.AsyncClient(base_url=f"http://{host}:{port}", trust_env=False, timeout=60) as door:
             asks = [asyncio.create_task(ask(door, 30)) for _ in range(10)]
             await asleep(desk, 10)
             await hold(switchboard)

@@ -225,7 +225,7 @@ def test_a_plain_install_plays_files(words: list[str], code: int, line: str, fol
     command = [sys.executable, "-c", WITHOUT.format(names=(*SERVICE, "matplotlib")), "backtest", "healthy.csv", *words]
     env = {"PYTHONPATH": str(ROOT), "PATH": ""}
 
-    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
     assert (done.returncode, line in done.stdout + done.stderr) == (code, True)
 

@@ -85,7 +85,7 @@ class Prometheus:
         newest = await self._scraped_at()
         for _ in range(2):  # a look that had begun before says nothing
             since = newest
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 while newest == since:
                     await asyncio.sleep(0.02)
                     newest = await self._scraped_at()
@@ -111,5 +111,8 @@ async def prometheus(exporter: Exporter, folder: Path) -> AsyncIterator[Promethe
         f"--web.listen-address=127.0.0.1:{port}",
         "--log.level=error",
     )
-    async with started(env={}, cwd=folder, command=command), httpx.AsyncClient(base_url=url, trust_env=False) as client:
+    async with (
+        started(env={}, cwd=folder, command=command),
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
+    ):
         yield Prometheus(url, client)

@@ -181,7 +181,7 @@ def nobody() -> str:
         return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def eventually(true: Callable[[], bool], what: str, *, within_s: float = 30.0) -> None:
+def eventually(true: Callable[[], bool], what: str, *, within_s: float = 120.0) -> None:
     """Wait for a condition; fails with its name when the time is over."""
     ends = time.monotonic() + within_s
     while not true():

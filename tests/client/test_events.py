@@ -126,7 +126,7 @@ def test_what_the_service_cant_serve_is_said(url: str, query: dict[str, str]) ->
 
 async def test_moves_are_told_in_a_loop_too(url: str) -> None:
     async with AsyncFirstbyte(url) as firstbyte, firstbyte.events(route="coder") as events:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while events.after is None:  # noqa: ASYNC110 # it has no event
                 await asyncio.sleep(0.01)
             await asyncio.to_thread(hold, url)

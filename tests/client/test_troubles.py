@@ -22,7 +22,7 @@ from tests.processes import free_port
 
 SPOT: Spot = {"target": PRIMARY.name, "base_url": "https://zai.example/v4", "wire": "openai-chat"}
 # What stands still here stands still for ever: who waited for it would wait far longer than this.
-FAR_LESS_S = 10.0
+FAR_LESS_S = 60.0
 
 _numbers = itertools.count()
 
@@ -182,7 +182,7 @@ def test_a_thousand_steps_at_once_go_on_whatever_becomes_of_the_service(start: C
         comes_to(firstbyte, PRIMARY.name, Source.SERVICE)
         over.set()
         taken = [step for each in running for step in each.result()]
-        eventually(lambda: firstbyte.waiting == 0, "all reports were sent", within_s=90.0)
+        eventually(lambda: firstbyte.waiting == 0, "all reports were sent", within_s=240)
         last = told(process.url)
         process.kill()
 
@@ -219,7 +219,7 @@ async def test_a_thousand_steps_in_a_loop_go_on_while_the_service_is_frozen(star
 def ran(code: str, url: str) -> str:
     """What a process says that runs this code, its errors too."""
     command = [sys.executable, "-W", "error", "-c", code, url]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
     return done.stdout + done.stderr
 
 

@@ -83,12 +83,12 @@ async def _story(urls: dict[str, str], store_url: str, end: str, pid: int) -> di
     async with Connectivity(chosen, Proxies({}), again_s=0.2) as network, world(chosen, store, network) as w:
         await w.until(lambda: all(w.probes(name) for name in NAMES))
         ip("link", "set", end, "down", inside=inside)
-        await w.until(lambda: all(sum(a.self_suspect for a in w.heard(name)) >= 3 for name in NAMES), within_s=30)
+        await w.until(lambda: all(sum(a.self_suspect for a in w.heard(name)) >= 3 for name in NAMES), within_s=240)
         suspected = w.board.self_suspect_s() is not None
         ip("link", "set", end, "up", inside=inside)
-        await w.until(lambda: w.board.self_suspect_s() is None, within_s=30)
+        await w.until(lambda: w.board.self_suspect_s() is None, within_s=240)
         good = {name: len(w.good(name)) for name in NAMES}
-        await w.until(lambda: all(len(w.good(name)) >= good[name] + 3 for name in NAMES), within_s=30)
+        await w.until(lambda: all(len(w.good(name)) >= good[name] + 3 for name in NAMES), within_s=240)
     await store.close()
     return {"suspected": suspected, "moves": [f"{target} {move.cause}" for target, move in w.moves]}
 

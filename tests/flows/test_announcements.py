@@ -73,7 +73,7 @@ async def following(board: Switchboard) -> AsyncIterator[None]:
 async def until(true: Callable[[], Awaitable[bool]], what: str) -> None:
     """Wait for a condition, however slow the machine is."""
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not await true():  # noqa: ASYNC110 # other processes set no event
                 await asyncio.sleep(0.01)
     except TimeoutError:

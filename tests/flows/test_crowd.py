@@ -68,7 +68,7 @@ async def process(url: str, name: str, start: asyncio.Barrier) -> dict[str, Any]
         limit=2**26,
     )
     try:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(480):
             assert running.stdout is not None
             assert await running.stdout.readline() == b"ready\n"
             await start.wait()
@@ -85,12 +85,12 @@ async def crowd(server: StoreServer) -> Told:
     raw = cast("Any", server.raw())
     ears = raw.pubsub()
     ears.subscribe(CHANNEL)
-    ears.get_message(timeout=5)
+    ears.get_message(timeout=60)
     start = asyncio.Barrier(PROCESSES)
     said = await asyncio.gather(*(process(server.url, f"c{i}", start) for i in range(PROCESSES)))
     raw.publish(CHANNEL, "that is all")
     told = Told()
-    while (message := ears.get_message(timeout=5))["data"] != "that is all":
+    while (message := ears.get_message(timeout=60))["data"] != "that is all":
         announcement = codec.read_announcement(message["data"])
         assert announcement is not None
         told.announced[announcement[0]].append(announcement[1])

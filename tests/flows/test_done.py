@@ -114,7 +114,7 @@ async def test_what_was_prevented_is_counted_by_provider_and_nothing_that_was_sa
 ) -> None:
     story = Story([calls("refund", order=7, note="ACCT-5512-8841"), says("DONE")], {"refund": "Error: no order"})
     await on.play(story, "goal-17", awaits=awaits)
-    async with httpx.AsyncClient(base_url=on.url, trust_env=False) as door:
+    async with httpx.AsyncClient(base_url=on.url, trust_env=False, timeout=60) as door:
         said = (await door.get("/runs")).json()
         run = (await door.get("/runs/goal-17")).text
     kept = _kept(tmp_path)

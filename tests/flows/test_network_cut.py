@@ -22,7 +22,7 @@ def _possible() -> bool:
     if not all(map(shutil.which, ("unshare", "nsenter", "ip"))):
         return False
     tried = [*_OWN, "ip", "link", "add", "one", "type", "veth", "peer", "name", "other"]
-    return subprocess.run(tried, check=False, capture_output=True, timeout=10).returncode == 0
+    return subprocess.run(tried, check=False, capture_output=True, timeout=120).returncode == 0
 
 
 if _possible():

@@ -144,7 +144,7 @@ async def watch(server: StoreServer, tmp_path: Path, *, targets: int, interval_s
             cut = await kill_in_a_probe(simulator, replicas[0].pid)
             killed_at = time.time()
             await until((first + turns + 1) * interval_s)
-            async with httpx.AsyncClient(trust_env=False) as client:
+            async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
                 made = [await sent(client, await door(replica)) for replica in replicas[1:]]
             attempts = {name: simulator.asked(name).attempts for name in order}
 
@@ -207,7 +207,7 @@ async def test_three_monitors_hear_of_reports_to_two_doors_and_confirm_each_once
         words = ["monitor"] * 3 + ["serve"] * 2
         async with (
             processes(*words, tmp_path=tmp_path, url=server.url) as begun,
-            httpx.AsyncClient(trust_env=False, timeout=10) as client,
+            httpx.AsyncClient(trust_env=False, timeout=60) as client,
         ):
             urls = [await door(process) for process in begun[3:]]
             asked = await simulator.until("first/m", lambda asked: bool(asked.attempts and asked.attempts[-1].end))

@@ -195,7 +195,7 @@ async def _run(folder: Path, provider: Echo) -> tuple[str, Started]:
         "run", env=environment(folder / "data", env), cwd=folder, command=(sys.executable, "-c", DEBUG)
     ) as service:
         url = (await service.line("listening at (http://[^ ]+)"))[1]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while len(provider.asked) < len(WAYS) or min(provider.asked.values()) < 4:  # noqa: ASYNC110 # no event
                 await asyncio.sleep(0.05)
         shown = await _shown(url)

@@ -104,7 +104,7 @@ async def serving(place: Place, data: Path) -> AsyncIterator[Running]:
 
 async def becomes(service: Running, name: str, state: State) -> None:
     """Wait until a circuit is that."""
-    await until(lambda: service.board.standing(name).state is state, within_s=30, what=f"{name} is {state}")
+    await until(lambda: service.board.standing(name).state is state, within_s=240, what=f"{name} is {state}")
 
 
 Kind = Callable[[Path], contextlib.AbstractAsyncContextManager[Place]]

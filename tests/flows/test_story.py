@@ -19,7 +19,7 @@ async def test_without_a_configuration_it_tells_the_whole_story_and_stays_up(tmp
             r"aurora/swift-1: half-open → closed, because the hold is over and (\w+) good probes came in a row",
             r"That was the story",
         ):
-            await demo.line(line, within_s=90)
+            await demo.line(line, within_s=240)
         demo.send(signal.SIGINT)
         assert await demo.end() == 130
 

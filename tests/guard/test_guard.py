@@ -295,7 +295,7 @@ async def test_the_command_serves_the_routes_of_a_configuration_without_a_servic
         (tmp_path / "firstbyte.yaml").write_text(text, encoding="utf-8")
         env = environment(tmp_path / "data", {"FIRSTBYTE_URL": nobody()})
         async with started("guard", "--port", "0", env=env, cwd=tmp_path) as process:
-            address = (await process.line(r"guarding at (\S+)/v1,", within_s=60))[1]
+            address = (await process.line(r"guarding at (\S+)/v1,", within_s=240))[1]
             async with asking(address) as client:
                 came = await Face(CHAT, True, True).wait(client, f"{address}/v1")
             process.send(signal.SIGTERM)

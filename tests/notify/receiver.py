@@ -21,7 +21,7 @@ class Receiver:
     came: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     more: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    async def until(self, many: int, *, within_s: float = 60) -> None:
+    async def until(self, many: int, *, within_s: float = 240) -> None:
         """Wait until so many requests have come."""
         async with asyncio.timeout(within_s), self.more:
             await self.more.wait_for(lambda: len(self.came) >= many)

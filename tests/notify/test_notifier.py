@@ -75,7 +75,7 @@ async def test_a_move_is_told_once_by_three_replicas(store: RedisStore) -> None:
         for number in range(3):
             await hold(boards[number], opened=number % 2 == 0)
         await hook.until(3)
-        await until(lambda: sum(one.sent[Form.JSON] for one in counts) == 3, within_s=60, what="all is taken")
+        await until(lambda: sum(one.sent[Form.JSON] for one in counts) == 3, within_s=240, what="all is taken")
         assert await store.pending("notify:ops") == {}
 
     ids = [json.loads(body)["id"] for _, _, body in hook.came]
@@ -124,7 +124,7 @@ async def test_what_another_replica_sent_before_it_gave_its_claim_back_is_not_se
     counts = Sent()
     async with receiver() as hook:
         one = post.Post(told(hook.url), Late(store), counts)
-        await until(lambda: counts.pending.get("ops") == (Form.JSON, 0), within_s=60, what="the box is empty")
+        await until(lambda: counts.pending.get("ops") == (Form.JSON, 0), within_s=240, what="the box is empty")
         one.stop()
 
     assert (hook.came, counts.sent) == ([], {})
@@ -136,9 +136,9 @@ async def test_no_other_replica_sends_what_the_store_does_not_know_to_be_sent(st
     deaf = Deaf(store)
     async with receiver() as hook:
         one = post.Post(told(hook.url), deaf, counts)
-        await until(lambda: len(deaf.heard) == 1, within_s=60, what="the store didn't hear")
+        await until(lambda: len(deaf.heard) == 1, within_s=240, what="the store didn't hear")
         others = post.Post(told(hook.url), store, Sent())
-        await until(lambda: counts.pending.get("ops") == (Form.JSON, 0), within_s=60, what="the box is empty")
+        await until(lambda: counts.pending.get("ops") == (Form.JSON, 0), within_s=240, what="the box is empty")
         one.stop()
         others.stop()
 
@@ -155,7 +155,7 @@ async def test_a_proxy_that_can_not_be_used_is_a_failure_that_is_told_and_counte
     counts = Sent()
     with caplog.at_level(logging.WARNING):
         one = post.Post(told("http://127.0.0.1:1/"), store, counts)
-        await until(lambda: counts.failed[Form.JSON] > 0, within_s=60, what="it has failed")
+        await until(lambda: counts.failed[Form.JSON] > 0, within_s=240, what="it has failed")
         one.stop()
 
     assert "ops took no message, it is tried again: proxy of a kind that can't be used" in caplog.text
@@ -177,7 +177,7 @@ async def test_what_was_not_taken_is_sent_again(store: RedisStore, way: str) -> 
     async with receiver([way, way, "200"]) as hook, replica(store, counts, told(hook.url)) as board:
         await hold(board)
         await hook.until(3)
-        await until(lambda: counts.sent[Form.JSON] == 1, within_s=60, what="it is taken")
+        await until(lambda: counts.sent[Form.JSON] == 1, within_s=240, what="it is taken")
 
     assert (counts.failed[Form.JSON], counts.dropped[Form.JSON]) == (2, 0)
     assert len({body for _, _, body in hook.came}) == 1
@@ -208,7 +208,7 @@ async def test_what_is_refused_for_good_is_given_up_and_the_next_goes_on(store: 
         await hook.until(1)
         await hold(board, opened=False)
         await hook.until(2)
-        await until(lambda: counts.sent[Form.JSON] == 1, within_s=60, what="the next is taken")
+        await until(lambda: counts.sent[Form.JSON] == 1, within_s=240, what="the next is taken")
 
     assert (counts.failed[Form.JSON], counts.dropped[Form.JSON]) == (1, 1)
 
@@ -223,7 +223,7 @@ async def test_a_receiver_that_hangs_holds_up_nobody_else(store: RedisStore, mon
             await quick_one.until(1)
             await slow.until(2)
             monkeypatch.setattr("monitor.notify.sending.LIMIT_S", 60.0)  # what it takes now it may take slowly
-            await until(lambda: counts.sent[Form.JSON] == 1, within_s=60, what="it is taken at last")
+            await until(lambda: counts.sent[Form.JSON] == 1, within_s=240, what="it is taken at last")
 
     assert counts.failed == {Form.JSON: 2}
 
@@ -274,7 +274,7 @@ async def test_what_nobody_could_send_is_sent_after_a_restart(store: RedisStore)
         assert len(await store.pending("notify:ops")) == 1
         hook.ways[:] = ["200"]
         async with replica(store, counts, told(hook.url)):
-            await until(lambda: counts.sent[Form.JSON] == 1, within_s=60, what="it is taken")
+            await until(lambda: counts.sent[Form.JSON] == 1, within_s=240, what="it is taken")
     assert await store.pending("notify:ops") == {}
 
 
@@ -322,12 +322,12 @@ async def test_the_address_is_nowhere(store: RedisStore, caplog: pytest.LogCaptu
     async with receiver(ways) as hook, replica(store, Sent(), told(hook.url)) as board:
         await hold(board)
         await hook.until(2)
-        await until(lambda: "given up" in caplog.text, within_s=60, what="it is given up")
+        await until(lambda: "given up" in caplog.text, within_s=240, what="it is given up")
         receivers = repr(told(hook.url))
     gone = told(hook.url.replace("127.0.0.1", "no.such.host.invalid"))
     async with replica(store, Sent(), gone) as board:
         await hold(board, opened=False)
-        await until(lambda: "Error" in caplog.text, within_s=60, what="it can't be reached")
+        await until(lambda: "Error" in caplog.text, within_s=240, what="it can't be reached")
 
     assert "secret-token" not in caplog.text + receivers
 
@@ -353,12 +353,12 @@ async def test_two_services_tell_of_a_provider_that_dies_once(tmp_path: Path) ->
         envs = [environment(tmp_path / "data", urls) for _ in range(2)]
         async with started("run", env=envs[0], cwd=tmp_path) as one, started("run", env=envs[1], cwd=tmp_path) as two:
             for each in (one, two):
-                await each.line("listening at", within_s=90)
+                await each.line("listening at", within_s=240)
             await simulator.set("p/a", "refused")
-            await ops.until(1, within_s=90)
-            await chat.until(1, within_s=90)
+            await ops.until(1, within_s=240)
+            await chat.until(1, within_s=240)
             url = f"http://127.0.0.1:{envs[0]['FIRSTBYTE_PORT']}"
-            async with httpx.AsyncClient(base_url=url, trust_env=False) as door:
+            async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as door:
                 metrics = (await door.get("/metrics")).text
             said = "\n".join([*one.said, *two.said, metrics])
 

@@ -76,7 +76,7 @@ class World:
     async def gone(self) -> None:
         """The store dies, and the door has noticed."""
         self.server.kill()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not self.board.stale():  # noqa: ASYNC110 # it is noticed by the clock
                 await asyncio.sleep(0.02)
 
@@ -152,7 +152,7 @@ async def world(server: Server, *, a_day: bool = False) -> AsyncIterator[World]:
 
 async def tasks(made: World) -> None:
     """Agents tell of three tasks, of which one would have been called done though its last answer was none."""
-    async with httpx.AsyncClient(base_url=made.url, trust_env=False) as door:
+    async with httpx.AsyncClient(base_url=made.url, trust_env=False, timeout=60) as door:
         for run, text in (("goal-1", 812), ("goal-2", 0), ("goal-3", 431)):
             step = probe(TARGETS[1], f"{run}-a").facts() | {"text_chars": text, "seq": 1, "tool_calls": 0}
             step.pop("source")

@@ -81,6 +81,7 @@ async def test_those_who_come_at_once_enter_a_few_in_each_turn_of_the_loop() -> 
     assert max(entered.values()) <= ABREAST
 
 
+@pytest.mark.usefixtures("long_wait")
 async def test_who_is_cancelled_at_the_entrance_keeps_no_place() -> None:
     crowd = Crowd(ABREAST + 1)
     entering = [asyncio.create_task(crowd.enter()) for _ in range(ABREAST + 1)]
@@ -88,8 +89,7 @@ async def test_who_is_cancelled_at_the_entrance_keeps_no_place() -> None:
     last = entering.pop()
     last.cancel()
     await asyncio.wait([last])
-    began = time.monotonic()
-    await crowd.enter()
+    async with asyncio.timeout(60):
+        await crowd.enter()
 
-    assert time.monotonic() - began < WAIT_S / 2
     assert last.cancelled()

@@ -330,7 +330,7 @@ async def test_a_spent_budget_slows_probing_down_and_says_so(
         Simulator({"a/m": HEALTHY}) as simulator,
         world(settings([plan(simulator, "a/m", policy, budget=budget)]), store) as w,
     ):
-        await w.until(lambda: w.skipped(Skip.BUDGET) >= 18, within_s=20)
+        await w.until(lambda: w.skipped(Skip.BUDGET) >= 18, within_s=240)
         count, notices = simulator.asked("a/m").count, w.prober.notices()
         used = w.metrics.registry.get_sample_value("firstbyte_probe_budget_used_ratio", {"provider": "a"})
 

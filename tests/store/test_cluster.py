@@ -147,7 +147,7 @@ async def test_targets_lie_on_several_nodes_and_all_their_moves_are_heard_at_one
     async with store.announcements() as heard:
         for target in TARGETS:
             await move(store, target)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             names_heard = {(await anext(heard))[0] for _ in TARGETS}
 
     assert names_heard == set(TARGETS)
@@ -339,7 +339,7 @@ async def test_a_cluster_without_a_part_is_down_until_that_is_back(cluster: Clus
     async with connected(cluster.url, HASTE_S) as store:
         await tried(lambda: record(store, good("before", target=theirs)))
         dying.kill()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not any("is part of a cluster that is down" in one for one in said):
                 for target in (theirs, others):
                     try:
@@ -350,7 +350,7 @@ async def test_a_cluster_without_a_part_is_down_until_that_is_back(cluster: Clus
         await asyncio.to_thread(dying.start)
         slowest = await tried(lambda: record(store, good("after", target=theirs)))
 
-    until(cluster.whole, within_s=30)
+    until(cluster.whole, within_s=240)
     assert any("can't be reached" in one for one in said)
     assert slowest < HASTE_S + SLACK_S
 
@@ -396,7 +396,7 @@ async def test_while_a_part_is_gone_only_routes_with_a_target_there_are_stale(fo
 async def tried(call: Callable[[], Awaitable[object]]) -> float:
     """Call until it succeeds; gives the seconds of the slowest call that didn't."""
     slowest = 0.0
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(120):
         while True:
             began = time.monotonic()
             try:

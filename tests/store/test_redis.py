@@ -231,7 +231,7 @@ async def test_a_server_that_cannot_save_is_gone_for_writes(folder: Path, binary
     with StoreServer(binary, folder, dir=str(disk), save="3600 1") as server, server.raw() as raw:
         disk.rmdir()
         raw.bgsave()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while raw.info("persistence")["rdb_last_bgsave_status"] != "err":  # noqa: ASYNC110 # no event of ours
                 await asyncio.sleep(0.02)
         async with connected(server.url) as store:
@@ -248,7 +248,7 @@ async def test_answers_that_wait_say_why(own: StoreServer) -> None:
             taken = await board.report(good("a", target=FIRST.name))
             refused = board.queue()
             raw.config_set("min-replicas-to-write", 0)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 while board.waiting():  # noqa: ASYNC110 # no event of ours
                     await asyncio.sleep(0.01)
 

@@ -109,10 +109,10 @@ async def watching(folder: Path) -> AsyncIterator[Watched]:
         async with (
             started("run", env=env, cwd=folder) as service,
             started(env={}, cwd=folder, command=watcher),
-            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
-            httpx.AsyncClient(base_url=f"http://{address}", trust_env=False) as agent,
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
+            httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=60) as agent,
         ):
-            await service.line("listening at", within_s=60)
+            await service.line("listening at", within_s=240)
             seen = Watched(client, f"http://{address}")
             async with asyncio.timeout(150):
                 while not await seen.sees("count(firstbyte_probes_total) == 5"):  # noqa: ASYNC110 # it has no event

@@ -71,9 +71,9 @@ async def test_what_wakes_people_fires_when_it_should_and_not_before(tmp_path: P
             async with (
                 started("run", env=env, cwd=tmp_path) as service,
                 started(env={}, cwd=tmp_path, command=watcher),
-                httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+                httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
             ):
-                await service.line("listening at", within_s=90)
+                await service.line("listening at", within_s=240)
                 seen = Watched(client, "")
                 async with asyncio.timeout(90):
                     while not await seen.sees("min(firstbyte_probe_last_good) == 1"):  # noqa: ASYNC110 # no event
@@ -92,5 +92,5 @@ async def test_what_wakes_people_fires_when_it_should_and_not_before(tmp_path: P
                 store.kill()
                 await until_fires(seen, "FirstbyteStoreDown")
                 service.send(signal.SIGTERM)
-                await service.end(within_s=60)
+                await service.end(within_s=240)
                 await until_fires(seen, "FirstbyteDown")

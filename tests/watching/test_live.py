@@ -72,7 +72,7 @@ async def test_every_rule_is_evaluated_without_a_fault(watched: Watched) -> None
 
 @in_one_loop
 async def test_what_is_exported_has_no_fault_in_its_form(watched: Watched, tmp_path: Path) -> None:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         text = (await client.get(f"{watched.service}/metrics")).text
     (tmp_path / "metrics").write_text(text)
     command = ("sh", "-c", "promtool check metrics < metrics")

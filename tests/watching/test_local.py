@@ -95,7 +95,7 @@ async def test_a_route_without_a_target_is_told_once_by_two_replicas(tmp_path: P
     env |= {"ALERTMANAGER_CONFIG": str(receivers(tmp_path, receiver.server_port))}
     other = {**env, "FIRSTBYTE_PORT": str(free_port())}
     names = ("one/m", "two/m")
-    async with Simulator(names) as simulator, httpx.AsyncClient(trust_env=False) as client:
+    async with Simulator(names) as simulator, httpx.AsyncClient(trust_env=False, timeout=60) as client:
         urls = {name: simulator.base_url(name) for name in ("one", "two")}
         (tmp_path / "firstbyte.yaml").write_text(CONFIG.format(**urls, control=f"127.0.0.1:{receiver.server_port}"))
         async with (
@@ -103,7 +103,7 @@ async def test_a_route_without_a_target_is_told_once_by_two_replicas(tmp_path: P
             started("run", env=other, cwd=tmp_path) as replica,
         ):
             for each in (script, replica):
-                await each.line("listening at", within_s=90)
+                await each.line("listening at", within_s=240)
             replicas = [f"127.0.0.1:{one['FIRSTBYTE_PORT']}" for one in (env, other)]
             (tmp_path / "data/prometheus/config/targets.yml").write_text(json.dumps([{"targets": replicas}]))
 
@@ -150,4 +150,4 @@ async def _closed(client: httpx.AsyncClient, replica: str) -> bool:
 
 async def _end(script: Started) -> None:
     script.send(signal.SIGTERM)
-    assert await script.end(within_s=60) == 0
+    assert await script.end(within_s=240) == 0
