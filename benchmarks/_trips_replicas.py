@@ -72,7 +72,7 @@ def free_port() -> int:
 
 
 def _until_it_answers(port: int) -> None:
-    ends = time.monotonic() + 30
+    ends = time.monotonic() + 90
     while True:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5):
             return
