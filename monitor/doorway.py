@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breaker.api.access import Access
-from breaker.api.app import create_app, create_small_app
+from breaker.api.app import app_by, create_small_app
 from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
 from breaker.api.notices import Notice
 from breaker.api.paths.reload import Reload
+from breaker.api.rules import Rules
 from breaker.logged import LANE_MISSING
 from breaker.switchboard import Switchboard
 from monitor.aside import aside
@@ -45,14 +46,13 @@ class Doorway:
     ) -> None:
         self.desk = Desk.over(board)
         self._board = board
-        self._metrics = metrics
         self._looking = Looking(board, besides, metrics=True)
-        self._reload = reload
-        self._app = self._made(settings)
-        self._lane = lane_of(self.desk, _access(settings))
+        self._rules = self._ruled(settings)
+        self._app = app_by(self._rules, board, self.desk, self._looking, metrics=metrics, reload=reload)
+        self._lane = lane_of(self.desk, self._rules.access)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer by the app that there is now."""
+        """Answer by the settings that there are now."""
         await self._app(scope, receive, send)
 
     @contextlib.asynccontextmanager
@@ -65,33 +65,25 @@ class Doorway:
                 self.desk.close()
 
     async def prepare(self, settings: Settings) -> Callable[[], None]:
-        """Make a door for other settings; calling what this gives puts it in the old one's place, at once."""
-        app = await asyncio.to_thread(self._made_aside, settings)
+        """Make ready for other settings; calling what this gives goes by them, at once."""
+        rules = await asyncio.to_thread(self._ruled_aside, settings)
 
         def renew() -> None:
-            self._app = app
+            self._rules.renew(rules)
             self.desk.renew()
             self._looking.forget()
             if self._lane is not None:
-                self._lane.renew(_access(settings))
+                self._lane.renew(rules.access)
 
         return renew
 
-    def _made_aside(self, settings: Settings) -> ASGIApp:
+    def _ruled_aside(self, settings: Settings) -> Rules:
         with aside():
-            return self._made(settings)
+            return self._ruled(settings)
 
-    def _made(self, settings: Settings) -> ASGIApp:
-        return create_app(
-            self._board,
-            access=_access(settings),
-            desk=self.desk,
-            metrics=self._metrics,
-            looking=self._looking,
-            phrases=settings.phrases,
-            reload=self._reload,
-            targets={target.name: None for route in settings.routes for target in route.targets},
-        )
+    def _ruled(self, settings: Settings) -> Rules:
+        targets = {target.name: None for route in settings.routes for target in route.targets}
+        return Rules.of(self._board, _access(settings), settings.phrases, targets)
 
 
 @contextlib.asynccontextmanager

@@ -4,23 +4,27 @@ import asyncio
 import gc
 import socket
 import sys
-import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from breaker.api.access import Access
-from breaker.api.app import create_app
 from breaker.api.desk import Desk
-from breaker.api.looking import Besides, Looking
+from breaker.api.looking import Besides
 from breaker.policy import Policy
+from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
+from breaker.target import Provider, Target
+from breaker.wire.signs import Phrase
 from monitor import daemon
 from monitor.doorway import Doorway, lane_of
 from monitor.listening import DoorTakenError, bind, bounded
-from monitor.settings import Door
+from monitor.metrics import Metrics
+from monitor.settings import Door, Settings, TargetPlan
 from monitor.simulator import Simulator
 from tests.service import plan, running, settings
 
@@ -79,12 +83,60 @@ async def test_the_door_is_made_before_replies_of_the_store_are_awaited(
     assert "_forever" not in tasks
 
 
-def test_an_app_that_another_replaces_is_forgotten() -> None:
-    """FastAPI remembers endpoints for long; each must not keep its whole app alive."""
-    board = Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), [], {})
-    desk = Desk.over(board)
-    looking = Looking(board, Besides(), metrics=True)
-    old = weakref.ref(create_app(board, access=Access(), desk=desk, looking=looking))
-    gc.collect()
+TARGET = Target(provider=Provider(name="p", base_url="http://127.0.0.1:1/v1", wire="openai-chat"), model="m")
+PLAIN = Settings(
+    targets=(TargetPlan(target=TARGET, policy=Policy()),),
+    routes=(Route(name="coder", targets=(TARGET,)),),
+    data=Path("/nowhere"),
+)
 
-    assert old() is None
+
+def doorway() -> Doorway:
+    board = Switchboard(RedisStore.from_url("redis://127.0.0.1:1"), PLAIN.routes, {TARGET.name: Policy()})
+    return Doorway(board, PLAIN, metrics=Metrics(PLAIN).asgi(), besides=Besides(), reload=None)
+
+
+async def test_a_door_goes_by_other_settings_from_one_request_to_the_next() -> None:
+    door = doorway()
+    said = {"target": TARGET.name, "id": "1", "ended": "complete", "seconds": 1.0, "phrase": "ours"}
+    chunk = {"at_ms": 1, "data": 'data: {"choices": [{"delta": {"content": "Zu viel los."}}]}\n\ndata: [DONE]\n\n'}
+    exchange = {"wire": "openai-chat", "stream": True, "status": 200, "chunks": [chunk], "end": "close"}
+    shown = {"Authorization": "Bearer a-token-of-agents"}
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(door), base_url="http://127.0.0.1") as client:
+
+        async def asked(**headers: str) -> tuple[int, int, Any]:
+            report = await client.post("/reports", json=said, headers=headers)
+            judged = await client.post("/judge", json=exchange, headers=headers)
+            return report.status_code, judged.status_code, judged.json().get("facts", {}).get("phrase")
+
+        before = await asked()
+        renew = await door.prepare(
+            replace(PLAIN, door=Door(agent_token="a-token-of-agents"), phrases=(Phrase("ours", "Zu viel los.", 0),))
+        )
+        still = await asked()
+        renew()
+
+        assert before == still == (400, 200, None)
+        assert await asked() == (401, 401, None)
+        assert await asked(**shown) == (202, 200, "ours")
+
+
+async def test_no_door_is_renewed_to_one_that_anyone_on_the_network_may_use() -> None:
+    with pytest.raises(ValueError, match=r"bound to '0\.0\.0\.0'"):
+        await doorway().prepare(replace(PLAIN, door=Door(host="0.0.0.0")))
+
+
+async def test_a_door_keeps_nothing_of_the_settings_before() -> None:
+    """FastAPI remembers endpoints by the thousand: an app made anew each time would stay, with all that it holds."""
+    door = doorway()
+
+    async def things(renewals: int) -> int:
+        for _ in range(renewals):
+            (await door.prepare(PLAIN))()
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = await things(5)
+
+    assert await things(20) - before < 20 * 50

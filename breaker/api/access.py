@@ -2,7 +2,7 @@
 
 import hmac
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
@@ -74,9 +74,12 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """The ASGI layer before everything else; whatever it refuses has not been read any further."""
+    """The ASGI layer before everything else; whatever it refuses has not been read any further.
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    `access` is asked for at each request.
+    """
+
+    def __init__(self, app: ASGIApp, access: Callable[[], Access]) -> None:
         self._app = app
         self._access = access
 
@@ -86,7 +89,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            check(self._access, scope["method"], scope["path"], Headers(scope=scope))
+            check(self._access(), scope["method"], scope["path"], Headers(scope=scope))
         except ProblemError as problem:
             await problem.response()(scope, receive, send)
             return

@@ -1,6 +1,6 @@
 """Puts the door together."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from fastapi import FastAPI, Request
 from starlette.responses import HTMLResponse, Response
@@ -17,9 +17,9 @@ from breaker.api.paths import agents, circuit, health, judge, people, plan, rout
 from breaker.api.paths import reload as reloading
 from breaker.api.paths.reload import Reload
 from breaker.api.replies import BASE_HEADERS
+from breaker.api.rules import Rules
 from breaker.api.straight import Straight
 from breaker.switchboard import Switchboard
-from breaker.wire.phrases import phrase_ids
 from breaker.wire.signs import PHRASES, Phrase
 
 
@@ -30,35 +30,49 @@ def create_app(
     desk: Desk | None = None,
     metrics: ASGIApp | None = None,
     besides: Besides | None = None,
-    looking: Looking | None = None,
     ready: Callable[[], list[str]] = list,
     phrases: Sequence[Phrase] = PHRASES,
     reload: Reload | None = None,
-    targets: Collection[str] | None = None,
 ) -> FastAPI:
     """The door's app over a switchboard that somebody else refreshes.
 
     `desk` is what the door shares with others and whoever made it closes; None makes one for this app alone.
-    `metrics` answers /metrics, `besides` is for the page, or `looking` where that is there already. `ready` gives
-    reasons not to be ready yet, `phrases` are the gateways' words that exchanges are searched for and reports may
-    name, `reload` reads the configuration anew; without it there is no path for that. `targets` are
-    those that there are about to be; None: the switchboard's.
+    `metrics` answers /metrics, `besides` is for the page. `ready` gives reasons not to be ready yet, `phrases` are the
+    gateways' words that exchanges are searched for and reports may name, `reload` reads the configuration anew; without
+    it there is no path for that.
     Raises ValueError where anyone on the network could change something without a token.
     """
-    if access.open_to_others:
-        raise ValueError(f"the door is bound to {access.host!r}, which others can reach; that needs tokens")
-    app = _bare()
-    reporting = agents.Reporting(
-        switchboard, phrase_ids(phrases), switchboard.targets() if targets is None else targets
+    return app_by(
+        Rules.of(switchboard, access, phrases, switchboard.targets()),
+        switchboard,
+        desk or Desk.over(switchboard),
+        Looking(switchboard, besides or Besides(), metrics=metrics is not None),
+        metrics=metrics,
+        ready=ready,
+        reload=reload,
     )
-    looking = looking or Looking(switchboard, besides or Besides(), metrics=metrics is not None)
+
+
+def app_by(
+    rules: Rules,
+    switchboard: Switchboard,
+    desk: Desk,
+    looking: Looking,
+    *,
+    metrics: ASGIApp | None = None,
+    ready: Callable[[], list[str]] = list,
+    reload: Reload | None = None,
+) -> FastAPI:
+    """The same by rules that may be renewed while it answers."""
+    app = _bare()
+    reporting = agents.Reporting(switchboard, rules)
     deciding = runs.Deciding(switchboard)
     for router in (
-        routing.router(switchboard, desk or Desk.over(switchboard)),
+        routing.router(switchboard, desk),
         plan.router(switchboard),
         agents.router(reporting.report),
         runs.router(switchboard, reporting.steps, deciding),
-        judge.router(phrases),
+        judge.router(rules),
         people.router(switchboard, looking),
         status.router(switchboard, looking),
         circuit.router(switchboard),
@@ -71,7 +85,6 @@ def create_app(
 
     @app.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        # Not the app itself: FastAPI remembers functions for long, and an old app with each.
         return HTMLResponse(reference.render(request.app.openapi()), headers=reference.HEADERS)
 
     @app.get("/favicon.ico", include_in_schema=False)
@@ -79,7 +92,7 @@ def create_app(
         return Response(status_code=204, headers=BASE_HEADERS)
 
     app.add_middleware(Straight, answering=(reporting.straight, deciding.straight))
-    app.add_middleware(Guard, access=access)
+    app.add_middleware(Guard, access=lambda: rules.access)
     return app
 
 
@@ -91,7 +104,7 @@ def create_small_app(
     app.state.elsewhere = "this process only probes; ask one that runs `firstbyte run` or `firstbyte serve`"
     app.include_router(health.router(switchboard, list, notices))
     _add_metrics(app, metrics)
-    app.add_middleware(Guard, access=access)
+    app.add_middleware(Guard, access=lambda: access)
     return app
 
 

@@ -33,7 +33,7 @@ async def guard(host: str, port: int, url: str | None, routes: Sequence[Route], 
         async with (
             AsyncFirstbyte(url, fallback=_fallback(routes)) as guide,
             contextlib.aclosing(Outgoing(_transport)) as inner,
-            serving(Guard(LocalDoor(guide, inner), access), listening) as address,
+            serving(Guard(LocalDoor(guide, inner), lambda: access), listening) as address,
         ):
             say(f"guarding at {address}/v1, and at {address}/ROUTE/v1 for each route; the service is {guide.url}")
             await asyncio.get_running_loop().create_future()

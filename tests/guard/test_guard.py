@@ -50,7 +50,7 @@ async def guarded(fallback: list[Spot] | dict[str, list[Spot]]) -> AsyncIterator
         async with (
             AsyncFirstbyte(nobody(), fallback=fallback) as guide,
             httpx.AsyncHTTPTransport(verify=False) as inner,
-            serving(Guard(LocalDoor(guide, inner, LIMITS), Access()), listening) as address,
+            serving(Guard(LocalDoor(guide, inner, LIMITS), Access), listening) as address,
         ):
             yield address
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -13,9 +13,9 @@ from breaker.answer import Answer
 from breaker.api import bodies, reports, shapes, shaping
 from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
-from breaker.api.reports import Reader, steps
-from breaker.api.reports.sound import Sound
+from breaker.api.reports import steps
 from breaker.api.reports.steps import Place, apart
+from breaker.api.rules import Rules
 from breaker.errors import BadFactError, StoreError
 from breaker.logged import STORE_TROUBLE
 from breaker.run import Step, reading
@@ -58,15 +58,11 @@ Report = Callable[[Request], Awaitable[Response]]
 
 
 class Reporting:
-    """Answers requests with reports; `phrases` are the ids of the gateway phrases that a report may name.
+    """Answers requests with reports, which it reads by the rules."""
 
-    Reports of `targets` are read quickly, of others that there are as well.
-    """
-
-    def __init__(self, switchboard: Switchboard, phrases: Collection[str], targets: Collection[str]) -> None:
+    def __init__(self, switchboard: Switchboard, rules: Rules) -> None:
         self._switchboard = switchboard
-        self._reader = Reader(switchboard.targets, phrases)
-        self._sound = Sound(targets, phrases, reports.MAX_REPORTS)
+        self._rules = rules
         self._turns = asyncio.Lock()
 
     def straight(self, scope: Scope, receive: Receive) -> Awaitable[Response] | None:
@@ -81,7 +77,7 @@ class Reporting:
     async def steps(self, request: Request, run: str | None) -> Response:
         """The same, of one run where its name is given; what belongs to a run is in the store when this is answered."""
         body = await bodies.read(request)
-        sound = self._sound.read(body) if run is None else None
+        sound = self._rules.sound.read(body) if run is None else None
         items: Sequence[object] = sound or reports.items(bodies.parsed(body))
         taken = _Taken()
         self._take(items[:_ABREAST], 0, run, taken)
@@ -113,12 +109,12 @@ class Reporting:
 
     def _read(self, index: int, item: object, run: str | None) -> tuple[Answer | shapes.FlawShape, Place | None]:
         if isinstance(item, Answer):
-            return self._reader.known(index, item), None
+            return self._rules.reader.known(index, item), None
         try:
             facts, place = apart(item, run)
         except BadFactError as error:
             return {"index": index, "id": reports.id_of(item), "field": error.field, "wrong": str(error)}, None
-        return self._reader.read(index, facts), place
+        return self._rules.reader.read(index, facts), place
 
     async def _follow(self, taken: "_Taken") -> None:
         """Add the steps to their runs; what can't be added is a problem, though the report itself is taken."""

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from breaker.api import bodies, shapes
 from breaker.api.problems import ProblemError
 from breaker.api.replies import as_json
+from breaker.api.rules import Rules
 from breaker.errors import BadExchangeError
 from breaker.exchange import ENDS, Exchange, Played, play
 from breaker.wire import READERS
@@ -63,8 +64,8 @@ _SCHEMA: dict[str, object] = {
 _BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": _SCHEMA}}}}
 
 
-def router(phrases: Sequence[Phrase]) -> APIRouter:
-    """The path of those who let us judge; `phrases` are the gateways' words to look for."""
+def router(rules: Rules) -> APIRouter:
+    """The path of those who let us judge; `rules` have the gateways' words to look for."""
     paths = APIRouter(tags=["agents"])
     places, turn = asyncio.Semaphore(MOST_AT_ONCE), asyncio.Lock()
 
@@ -77,7 +78,7 @@ def router(phrases: Sequence[Phrase]) -> APIRouter:
         async with places:
             body = await _read(request)
             async with turn:  # one at a time, so that the door has at least every other moment for itself
-                return as_json(await asyncio.to_thread(_judged, body, phrases))
+                return as_json(await asyncio.to_thread(_judged, body, rules.phrases))
 
     return paths
 
