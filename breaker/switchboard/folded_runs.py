@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from breaker.run.packing import Packed
 
-# Of one with fifty answers and as many operations some 17 KB are kept.
+# Of one with fifty answers and as many operations some 13 KB are kept.
 MOST_BYTES = 48_000_000
 # What an entry takes besides.
 _BESIDES = 500
