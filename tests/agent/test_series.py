@@ -7,7 +7,7 @@ import pytest
 from tests.agent.series import play_of, played
 from tests.cases.wires import CHAT, MESSAGES
 
-STEPS, SPEED = 12, 200.0
+STEPS, SPEED = 12, 50.0
 
 
 @pytest.mark.parametrize("wire", [CHAT, MESSAGES])
