@@ -63,16 +63,22 @@ class Concluding:
 
     async def settled(self) -> None:
         """Wait until what has been decided so far is counted, or can't be."""
-        if self._counting is not None:
-            await asyncio.wait([self._counting])
+        for _ in range(2):  # what came too late for the one that goes on is in the next
+            if self._counting is not None:
+                await asyncio.wait([self._counting])
 
     async def _count_all(self) -> None:
+        took = False
         try:
             await asyncio.sleep(_GATHER_S)
-            while self._made and await self._count():
-                pass
+            for _ in range(0, len(self._made), _TOGETHER):
+                took = await self._count()
+                if not took:
+                    break
         finally:
             self._counting = None
+        if took:
+            self.go_on()
 
     async def _count(self) -> bool:
         """Count the oldest; False where the store hasn't taken all of them."""
