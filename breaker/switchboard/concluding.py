@@ -91,7 +91,8 @@ class Concluding:
                 trouble = new
             elif any(new):
                 self._notes.append(self._tell(made, new))
-        self._made.extendleft(left[::-1])
+        room = _MOST - len(self._made)
+        self._made.extendleft(left[::-1][:room])  # the newest of them, since others came meanwhile
         try:
             if self._notes:
                 await self._store.note(self._notes)
