@@ -35,7 +35,7 @@ check: environment-dev ## Check lint, format, types, contracts and the lock
 	$(bin)/lint-imports
 	$(bin)/uv lock --check --offline
 
-bench: environment-dev ## Measure beside peers all that has an aim, in eight minutes; with ARGS only these scripts
+bench: environment-dev ## Measure beside peers all that has an aim, in ten minutes; with ARGS only these scripts
 	@$(bin)/python -m benchmarks._all $(ARGS)
 
 picture: environment-dev ## Draw the pictures of the docs anew, in eight minutes; needs chromium and prometheus

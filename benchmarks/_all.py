@@ -1,6 +1,6 @@
 """Runs one script after the other, and says at the end how long each took and which missed an aim.
 
-Run it as `make bench`, or `python -m benchmarks._all NAME …` for some of them; all take eight minutes on a quiet
+Run it as `make bench`, or `python -m benchmarks._all NAME …` for some of them; all take ten minutes on a quiet
 machine. What the docs say comes from the longer form of a script, where it has one.
 """
 

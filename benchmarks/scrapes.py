@@ -26,7 +26,7 @@ TARGETS = 100
 # Prometheus asks each 15 s.
 EVERY_S = 1.0
 # Phases of each kind, their seconds, and rounds of the holds.
-LONG, QUICK = (7, 3.0, 15), (3, 2.0, 5)
+LONG, QUICK = (7, 3.0, 15), (4, 2.0, 5)
 # The aims.
 MOST_SERIES, MOST_HELD_MS, MOST_RATIO, MOST_MOVED_MS = 150, 2.0, 1.2, 5.0
 
