@@ -26,10 +26,7 @@ class Followed:
 
 
 class Decided(NamedTuple):
-    """What was decided of a run, and the stamp of what that rests on: while that is the same, so is the decision.
-
-    The stamp is empty where the decision isn't counted yet, so that it is made once more.
-    """
+    """What was decided of a run, and the stamp of what that rests on: while that is the same, so is the decision."""
 
     stamp: str
     decision: Decision
