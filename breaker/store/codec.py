@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from functools import lru_cache
 
 from breaker.answer import Answer, Part
 from breaker.circuit import Cause, Circuit, Held, Measure, Move, State
@@ -16,7 +15,7 @@ from breaker.errors import BadFactError
 from breaker.history import RANKS, Sample, Slot
 from breaker.log import Bin, Entry, Weight
 from breaker.store.contract import Weighed
-from breaker.verdict import Blame, Judgement, Verdict
+from breaker.verdict import Blame, Verdict
 
 CIRCUIT_FIELDS = ("epoch", "generation", "cause", "moved_at", "open_until", "held", "hold_s")
 
@@ -93,45 +92,37 @@ def kind(answer: Answer, weight: Weight) -> str:
     return "late" if answer.part is Part.LATE else _KINDS.get(weight, "nothing")
 
 
-def write_weighed(weighed: Weighed, waited_s: float, *, members: bool = True) -> str:
-    """The line that tells the script of an answer which has waited for so long; without members if they aren't kept."""
+def write_weighed(weighed: Weighed, waited_s: float, members: str) -> str:
+    """The line that tells the script of an answer which has waited for so long.
+
+    `members` is what `write_members` gives, empty where the answer is only counted.
+    """
     answer = weighed.answer
     began_ago_s = answer.began_ago_s
     counted_ago_s = max(0.0, began_ago_s - answer.seconds)
     times = f"{(began_ago_s + waited_s) * 1e6:.0f} {(counted_ago_s + waited_s) * 1e6:.0f}"
-    told = _members(answer, weighed.judgement) if members else ""
-    return f"{answer.part} {kind(answer, weighed.weight)} {_RANK[weighed.weight]} {times}\t{_json(answer.id)}\t{told}\n"
+    counts = f"{answer.part} {kind(answer, weighed.weight)} {_RANK[weighed.weight]}"
+    return f"{counts} {times}\t{_json(answer.id)}\t{members}\n"
 
 
-def _members(answer: Answer, judgement: Judgement) -> str:
-    members = f'"verdict":"{judgement.verdict}","blame":"{judgement.blame}","answer":{_json(answer.facts())}}}'
-    _written.put(members, answer, judgement)
-    return members
+def write_members(weighed: Weighed) -> str:
+    """How the script's entry of an answer ends: all that isn't its id and its times."""
+    judged, facts = weighed.judgement, _json(weighed.answer.facts())
+    return f'"verdict":"{judged.verdict}","blame":"{judged.blame}","answer":{facts}}}'
 
 
-class _Written(dict[str, tuple[Answer, Judgement]]):
-    """The answers written last, by their members: most of what is read soon after needn't be read letter by letter."""
-
-    def put(self, members: str, answer: Answer, judgement: Judgement) -> None:
-        if len(self) >= 4096:
-            self.clear()
-        self[members] = answer, judgement
-
-
-_written = _Written()
 _HEAD = re.compile(r'\{"id":.*?,"at":(\d+\.\d+),"began":(\d+\.\d+),"late":(true|false),"kind":"[a-z]+",')
 
 
-@lru_cache(maxsize=8192)
-def read_entry(text: str) -> Entry | None:
-    """The entry that the script wrote. Each record brings the same tails again, so they are remembered."""
+def read_entry(text: str, written: Mapping[str, Weighed]) -> Entry | None:
+    """The entry that the script wrote. `written` has answers by their members: those needn't be read from the text."""
     head = _HEAD.match(text)
-    if head is not None and (known := _written.get(text[head.end() :])) is not None:
-        (answer, judgement), (at, began, late) = known, head.groups()
+    if head is not None and (known := written.get(text[head.end() :])) is not None:
+        at, began, late = head.groups()
         return Entry(
-            answer=answer,
-            verdict=judgement.verdict,
-            blame=judgement.blame,
+            answer=known.answer,
+            verdict=known.verdict,
+            blame=known.blame,
             at=float(at),
             began=float(began),
             late=late == "true",
@@ -142,7 +133,6 @@ def read_entry(text: str) -> Entry | None:
         return None
 
 
-@lru_cache(maxsize=4096)
 def read_bin(text: str) -> Bin | None:
     """The ten-second count of reports that the script wrote."""
     try:
@@ -155,7 +145,6 @@ def read_bin(text: str) -> Bin | None:
 # History
 
 
-@lru_cache(maxsize=16_384)
 def read_slot(text: str) -> Slot | None:
     """The slot that the script wrote, behind its start."""
     try:
@@ -176,7 +165,6 @@ def read_slot(text: str) -> Slot | None:
         return None
 
 
-@lru_cache(maxsize=32_768)
 def read_sample(text: str) -> Sample | None:
     """The sample that the script wrote."""
     try:

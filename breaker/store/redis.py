@@ -1,19 +1,17 @@
 """The store on a Redis or Valkey server."""
 
 import contextlib
-import logging
 import secrets
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, cast
 
 from breaker.answer import Source
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.history import History, Keep
-from breaker.log import Entry, Log
-from breaker.logged import STORE_TROUBLE
+from breaker.log import Log
 from breaker.store import codec
 from breaker.store.behind import servers_at
 from breaker.store.call import Call, answered, command, time_of
@@ -22,16 +20,13 @@ from breaker.store.contract import Reading, Seen, Weighed
 from breaker.store.damage import keys_of, named
 from breaker.store.hearing import heard
 from breaker.store.keeping import Keeping
+from breaker.store.reader import Reader
 from breaker.store.runs import RedisRuns
 from breaker.store.script import APPLY, CLAIM, FILE, PAST, RECORD, SPEND, TAKE, UNCLAIM
 from breaker.store.servers import CLOCK, Servers
 from breaker.store.together import Together
 from breaker.usual import Usual
-from breaker.usual import read as read_usual
 from breaker.usual import write as write_usual
-
-_log = logging.getLogger(__name__)
-_T = TypeVar("_T")
 
 CHANNEL = "firstbyte:moves"
 LIMIT_S = 0.1
@@ -52,7 +47,7 @@ class RedisStore:
         # Those of each server: one that gives no answer keeps no others waiting.
         self._records = defaultdict[str, Together](lambda: Together(servers.send))
         self._keeping: dict[str, Keeping] = {}
-        self._told: set[str] = set()
+        self._reader = Reader()
         self.runs = RedisRuns(servers)
         self.place = servers.place  # where it is, as an error may show it
 
@@ -68,27 +63,37 @@ class RedisStore:
         first = weighed[0].answer
         reported = first.source is Source.REPORT
         keeping = self._keeping.pop(first.target, None) if reported else None
-        said = await self._record(weighed, sent_at, keep, keeping) or await self._record(weighed, sent_at, keep, None)
+        written: dict[str, Weighed] = {}
+        said = await self._record(weighed, sent_at, keep, keeping, written)
+        said = said or await self._record(weighed, sent_at, keep, None, written)
         counted, now, probes, reports, bins, usual, kept, *circuit = said.split("\0")
         if reported:
             self._keeping[first.target] = Keeping(kept)
         return Reading(
             circuit=codec.read_circuit(circuit),
-            log=self._read_log(_lines(probes), _lines(reports), _lines(bins), usual),
+            log=self._reader.log(first.target, [_lines(text) for text in (probes, reports, bins)], usual, written),
             now=float(now),
             counted=tuple(digit == "1" for digit in counted),
         )
 
-    async def _record(self, weighed: Sequence[Weighed], sent_at: float, keep: Keep, keeping: Keeping | None) -> str:
-        """What the script says; empty where it has to keep what it wasn't told. `keeping` None tells it all."""
-        first = weighed[0].answer
+    async def _record(
+        self,
+        weighed: Sequence[Weighed],
+        sent_at: float,
+        keep: Keep,
+        keeping: Keeping | None,
+        written: dict[str, Weighed],
+    ) -> str:
+        """What the script says; empty where it has to keep what it wasn't told. `keeping` None tells it all.
+
+        What is told in full is put down in `written`, by its members.
+        """
+        first, lines = weighed[0].answer, ""
         # All in one word: the library takes longer to pack a hundred than we to write them.
-        lines = "".join(
-            [
-                codec.write_weighed(one, sent_at - one.since, members=keeping is None or keeping.keeps(one))
-                for one in weighed
-            ]
-        )
+        for one in weighed:
+            members = codec.write_members(one) if keeping is None or keeping.keeps(one) else ""
+            written[members] = one
+            lines += codec.write_weighed(one, sent_at - one.since, members)
         keys = keys_of(first.target, "circuit", "probes", "reports", "ids", "bins", "usual", "slots", "samples")
         sample_s = "" if keep.sample_s is None else keep.sample_s
         args = (first.source.value, _nonce(), lines, keep.slot_s, sample_s)
@@ -113,7 +118,7 @@ class RedisStore:
         ]
         async with named(self._servers, target):
             circuit, probes, reports, bins, usual, time = map(answered, await self._servers.send(calls))
-        log, now = self._read_log(probes, reports, bins, usual), _seconds(time)
+        log, now = self._reader.log(target, (probes, reports, bins), usual, {}), _seconds(time)
         found = codec.read_circuit(circuit)
         return Reading(circuit=found, log=log, now=now) if found.epoch else _lost(log, now)
 
@@ -153,7 +158,7 @@ class RedisStore:
             raise time
         whole = {name: said for name, said in found.items() if not isinstance(said, StoreError)}
         if (damaged := len(targets) - len(whole) - len(gone)) > 0:
-            self._tell_once("%d of %d circuits lie under keys of another kind", damaged, len(targets))
+            self._reader.tell_once("%d of %d circuits lie under keys of another kind", damaged, len(targets))
         circuits = {name: codec.read_circuit(fields) for name, fields in whole.items()}
         return Seen(circuits=circuits, now=None if isinstance(time, StoreError) else _seconds(time), gone=gone)
 
@@ -164,7 +169,7 @@ class RedisStore:
         (key,) = keys_of(target, "moves")
         async with named(self._servers, target):
             found = await self._ask(command("LRANGE", key, 0, limit - 1))
-        return self._readable([codec.read_move(text) for text in found])
+        return self._reader.moves(found)
 
     async def histories(self, targets: Sequence[str]) -> dict[str, History]:
         """What is kept of each target's last day, in one round trip; keys of another kind are left out."""
@@ -173,7 +178,8 @@ class RedisStore:
             if isinstance(reply, StoreGoneError):
                 raise reply
         found = zip(targets, replies, strict=True)
-        return {name: self._read_history(reply) for name, reply in found if not isinstance(reply, StoreError)}
+        told = {name: reply.split("\0") for name, reply in found if not isinstance(reply, StoreError)}
+        return {name: self._reader.history(name, *map(_lines, texts)) for name, texts in told.items()}
 
     async def claim(self, target: str, holder: str, for_s: float) -> bool:
         """Take the one claim on a target, or renew it; False while another holder has it."""
@@ -253,38 +259,6 @@ class RedisStore:
 
     async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
         return answered(*await self._servers.send([call]))
-
-    def _read_log(self, probes: Sequence[str], reports: Sequence[str], bins: Sequence[str], usual: str | None) -> Log:
-        return Log(
-            probes=self._entries(probes),
-            reports=self._entries(reports),
-            bins=tuple(self._readable([codec.read_bin(text) for text in bins])),
-            usual=read_usual(usual or ""),
-        )
-
-    def _read_history(self, text: str) -> History:
-        slots, samples = text.split("\0")
-        read = self._readable([codec.read_sample(line) for line in _lines(samples)])
-        return History(
-            slots=tuple(self._readable([codec.read_slot(line) for line in _lines(slots)])),
-            samples=tuple(sorted(read, key=lambda sample: sample.at)),  # one that waited came later than it counted
-        )
-
-    def _entries(self, texts: Sequence[str]) -> tuple[Entry, ...]:
-        return tuple(self._readable([codec.read_entry(text) for text in texts]))
-
-    def _readable(self, found: Sequence[_T | None]) -> list[_T]:
-        """What could be read; the first time that something couldn't, it is said."""
-        readable = [one for one in found if one is not None]
-        if len(readable) < len(found):
-            missing = len(found) - len(readable)
-            self._tell_once("%d of %d lines in the store are another version's and are left out", missing, len(found))
-        return readable
-
-    def _tell_once(self, words: str, *numbers: int) -> None:
-        if words not in self._told:
-            self._told.add(words)
-            _log.warning(words, *numbers, extra=STORE_TROUBLE(count=numbers[0]))
 
 
 def _lines(text: str) -> list[str]:

@@ -103,10 +103,15 @@ async def crowd(server: StoreServer) -> Told:
         told.moved[target].append(generation)
     for target in POLICY_OF:
         told.ledger[target] = read(raw, target, "moves", codec.read_move)[::-1]
-        told.kept[target] = [e for name in ("probes", "reports") for e in read(raw, target, name, codec.read_entry)]
+        told.kept[target] = [e for name in ("probes", "reports") for e in read(raw, target, name, entry)]
     ears.close()
     raw.close()
     return told
+
+
+def entry(text: str) -> Entry | None:
+    """An entry as any other process reads it."""
+    return codec.read_entry(text, {})
 
 
 def read(raw: Any, target: str, name: str, by: Callable[[str], _T | None]) -> list[_T]:

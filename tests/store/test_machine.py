@@ -278,7 +278,7 @@ class StoreMachine(RuleBasedStateMachine):
     def take_from_store(self) -> None:
         """What was recorded and not yet checked is taken as it stands."""
         answer = self.sent[-1]
-        found = codec.read_entry(self.watch.raw.lindex(key(TARGET, "probes"), -1))
+        found = codec.read_entry(self.watch.raw.lindex(key(TARGET, "probes"), -1), {})
         assert found is not None
         assert found.answer.id == answer.id
         self.model.record(answer, found.at, self.circuit.moved_at)
@@ -526,7 +526,7 @@ class StoreMachine(RuleBasedStateMachine):
         """The store keeps what it must."""
         raw, log = self.watch.raw, self.model.log()
         for name, entries in (("probes", log.probes), ("reports", log.reports)):
-            assert tuple(codec.read_entry(text) for text in raw.lrange(key(TARGET, name), 0, -1)) == entries
+            assert tuple(codec.read_entry(text, {}) for text in raw.lrange(key(TARGET, name), 0, -1)) == entries
         if self.circuit.epoch:
             assert tuple(codec.read_bin(text) for text in raw.lrange(key(TARGET, "bins"), 0, -1)) == log.bins
         assert set(raw.zrange(key(TARGET, "ids"), 0, -1)) == self.model.ids

@@ -56,7 +56,7 @@ def record_call(made: Answer) -> list[str | int]:
     keys = [f"firstbyte:{{{made.target}}}:{name}" for name in names]
     return [
         *("EVALSHA", RECORD._digest, len(keys), *keys, made.source.value, "0123456789abcdef"),
-        *(codec.write_weighed(weighed(made), 0.0), KEEP.slot_s, 0),
+        *(codec.write_weighed(weighed(made), 0.0, codec.write_members(weighed(made))), KEEP.slot_s, 0),
     ]
 
 

@@ -35,7 +35,8 @@ _WORDS = {
 
 def draw(slots: Sequence[Slot], label: str) -> str:
     """The bar: one column a slot, good from the ground up and bad hanging from above, a line below while it was out."""
-    drawn = "".join(_column(slot, i * _STEP + (_STEP - _WIDE) // 2) for i, slot in enumerate(slots))
+    columns = [*map(_remembered, slots[:-1]), *map(_drawn, slots[-1:])]
+    drawn = "".join(_placed(column, i * _STEP + (_STEP - _WIDE) // 2) for i, column in enumerate(columns))
     return (
         f'<svg class="slots" viewBox="0 0 {SLOTS * _STEP} {_HIGH + _FOOT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{escape(label)}">{drawn}</svg>'
@@ -91,13 +92,18 @@ def _sum(run: Sequence[Slot]) -> Slot:
     return first
 
 
-def _column(slot: Slot, x: int) -> str:
-    return f'<g class="slot" transform="translate({x})">{_drawn(slot)}</g>'
+def _placed(column: str, x: int) -> str:
+    return f'<g class="slot" transform="translate({x})">{column}</g>'
 
 
 @lru_cache(maxsize=16_384)
+def _remembered(slot: Slot) -> str:
+    """A slot as it is drawn again and again: all but the newest, which is under way, stay as they are."""
+    return _drawn(slot)
+
+
 def _drawn(slot: Slot) -> str:
-    """A slot's words and shapes, remembered: all but the newest stay as they are, and are drawn again and again."""
+    """A slot's words and shapes."""
     return f"<title>{escape(says(slot))}</title>{_HIT}{_stack(slot)}{_OUT if slot.out else ''}"
 
 
