@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from breaker.cache import Cache
 from breaker.done import Bounds, Decision, decide
 from breaker.run import Fact, Run, Stage, codec
 from breaker.run.digests import key_of
 from breaker.run.fold import NOTHING, more
-from breaker.run.packing import pack, unpack
+from breaker.run.packing import Packed, pack, unpack
 from breaker.store.contract import Added, KeptRun, RunStore
 from breaker.switchboard import last_runs
 from breaker.switchboard.concluding import Concluding, mark_of
-from breaker.switchboard.folded_runs import MOST_BYTES, UNKNOWN, FoldedRuns, Kept
 from breaker.switchboard.listeners import Listeners, Staged, tell
+
+# Of runs as they were last folded; of one with fifty answers and as many operations some 13 KB are kept.
+MOST_BYTES = 48_000_000
+# What a kept run takes besides.
+_BESIDES = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +37,21 @@ class Decided(NamedTuple):
     decision: Decision
 
 
+class _Known(NamedTuple):
+    """A run as it was last folded, and the stamp of the facts that are in it; None where nothing is known."""
+
+    stamp: str = ""
+    packed: Packed | None = None
+
+    @property
+    def bytes(self) -> int:
+        """The room that it takes."""
+        return sum(map(len, self.packed or ())) + _BESIDES
+
+
+_UNKNOWN = _Known()
+
+
 class Runs:
     """The runs of all agents; each call asks the store, and of a run that is known here only what is new.
 
@@ -40,7 +60,7 @@ class Runs:
 
     def __init__(self, store: RunStore, listeners: Listeners, most_bytes: int = MOST_BYTES) -> None:
         self._store = store
-        self._folded = FoldedRuns(most_bytes)
+        self._folded = Cache[str, _Known](most_bytes)
         self._concluding = Concluding(store, listeners)
         self._listeners = listeners
 
@@ -56,14 +76,14 @@ class Runs:
     async def read(self, run: str) -> Followed:
         """All that is known of a run; empty where nothing is. Raises StoreError."""
         name = key_of(run)
-        known = self._folded.get(name)
+        known = self._folded.get(name, _UNKNOWN)
         kept, found = await self._run(name, known, await self._store.read(name, known.stamp))
         return Followed(mark=mark_of(name), began=kept.began, run=found)
 
     async def done(self, run: str, bounds: Bounds, said: str = "") -> Decided | None:
         """Whether a run's task may be called done; None where its stamp is that of what was said. Raises StoreError."""
         name = key_of(run)
-        known = self._folded.get(name)
+        known = self._folded.get(name, _UNKNOWN)
         kept = await self._store.read(name, known.stamp or said)
         if kept.stamp == said:
             self._concluding.go_on()
@@ -83,15 +103,16 @@ class Runs:
         """Wait until all that has been decided is counted, or couldn't be."""
         await self._concluding.settled()
 
-    async def _run(self, name: str, known: Kept, kept: KeptRun) -> tuple[KeptRun, Run]:
+    async def _run(self, name: str, known: _Known, kept: KeptRun) -> tuple[KeptRun, Run]:
         """A run as it now is, by what was known of it and what the store told since; and all that the store tells."""
         if kept.whole:
-            known = UNKNOWN
+            known = _UNKNOWN
         before = unpack(known.packed) if known.packed else NOTHING
         useful = kept.whole or known.packed
         folded = more(before, codec.read(kept.lines), overfull=kept.overfull) if useful else None
         if folded is None:
-            return await self._run(name, UNKNOWN, await self._store.read(name))
+            return await self._run(name, _UNKNOWN, await self._store.read(name))
         if kept.stamp != known.stamp and kept.began is not None:
-            self._folded.keep(name, Kept(kept.stamp, pack(folded, before, known.packed)))
+            known = _Known(kept.stamp, pack(folded, before, known.packed))
+            self._folded.keep(name, known, known.bytes)
         return kept, folded.run

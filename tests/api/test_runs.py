@@ -232,7 +232,7 @@ async def test_no_more_answers_are_kept_than_there_is_room_for(switchboard: Swit
         await deciding.say(f"run-{number}", {})
 
     assert 1 <= len(deciding._said) <= 4
-    assert deciding._bytes == sum(len(body) for _, body in deciding._said.values()) <= 3_000
+    assert 0 < deciding._said.bytes <= 3_000
 
 
 async def test_each_claim_is_counted_once_by_its_provider(door: httpx.AsyncClient) -> None:

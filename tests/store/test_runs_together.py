@@ -12,9 +12,8 @@ from breaker.run import Fact, Outcome, State, fold
 from breaker.run.digests import key_of
 from breaker.store.redis import RedisStore
 from breaker.store.runs import MOST_FACTS
-from breaker.switchboard.folded_runs import MOST_BYTES
 from breaker.switchboard.listeners import Concluded, Listeners, Staged
-from breaker.switchboard.runs import Runs
+from breaker.switchboard.runs import MOST_BYTES, Runs
 from breaker.verdict import Blame, Verdict
 from tests.fixtures import PATIENT_S
 from tests.run.made import answer, bad, check, read, wrote

@@ -1,7 +1,6 @@
 """What an agent tells of its task, and whether that is done: /runs."""
 
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated
 
@@ -16,6 +15,7 @@ from breaker.api.replies import BASE_HEADERS, NO_STORE, as_json, encoded
 from breaker.api.runs import schema as run_schema
 from breaker.api.runs import shapes as run_shapes
 from breaker.api.runs import shaping as run_shaping
+from breaker.cache import Cache
 from breaker.done import DEFAULT_BOUNDS, MAX_HAND_BACKS, MAX_STEPS, Bounds, decide
 from breaker.errors import BadFactError
 from breaker.run import Check, Stage, reading
@@ -40,9 +40,7 @@ class Deciding:
 
     def __init__(self, switchboard: Switchboard, most_bytes: int = MOST_BYTES_KEPT) -> None:
         self._runs = switchboard.runs
-        self._most_bytes = most_bytes
-        self._said: OrderedDict[tuple[str, Bounds], tuple[str, bytes]] = OrderedDict()
-        self._bytes = 0
+        self._said = Cache[tuple[str, Bounds], tuple[str, bytes]](most_bytes)
 
     def straight(self, scope: Scope, receive: Receive) -> Awaitable[Response] | None:
         """Answers `GET /runs/{run}/done` before the framework looks for it, which takes a quarter of the time."""
@@ -64,16 +62,8 @@ class Deciding:
         decided = await self._runs.done(run, bounds, stamp)
         if decided is not None:
             body = encoded(run_shaping.of_decision(run, decided.decision))
-            self._keep((run, bounds), decided.stamp, body)
+            self._said.keep((run, bounds), (decided.stamp, body), len(body))
         return Response(body, headers={**BASE_HEADERS, **NO_STORE}, media_type="application/json")
-
-    def _keep(self, asked: tuple[str, Bounds], stamp: str, body: bytes) -> None:
-        _, before = self._said.pop(asked, ("", b""))
-        self._said[asked] = stamp, body
-        self._bytes += len(body) - len(before)
-        while self._bytes > self._most_bytes:
-            _, (_, oldest) = self._said.popitem(last=False)
-            self._bytes -= len(oldest)
 
 
 def router(switchboard: Switchboard, report: StepsReport, deciding: Deciding) -> APIRouter:
