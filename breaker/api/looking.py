@@ -11,7 +11,7 @@ from breaker.api import page
 from breaker.api.headline import Known
 from breaker.api.notices import Aside, Notice, Spent
 from breaker.api.page import View
-from breaker.api.recent import Ledgers, Recent
+from breaker.api.recent import Recent
 from breaker.api.runs.tasks import Tasks
 from breaker.switchboard import LOOK_S, Switchboard
 
@@ -44,8 +44,7 @@ class Looking:
         self._switchboard = switchboard
         self._besides = besides
         self._metrics = metrics
-        self._recent = Recent(switchboard)
-        self.ledgers = Ledgers(switchboard)
+        self.recent = Recent(switchboard)
         self._tasks = Tasks(switchboard)
         self._drawing = asyncio.Lock()
         self._drawn: Drawn | None = None
@@ -63,7 +62,7 @@ class Looking:
         board = self._switchboard
         await board.look_again()
         await board.look_back()
-        moves, asides = await self._recent.moves(), [*await self._tasks.asides(), *await self._besides.asides()]
+        moves, asides = await self.recent.last_known(), [*await self._tasks.asides(), *await self._besides.asides()]
         standings = board.standings()  # last, since there may be other targets after each wait
         return View(
             moves=moves,
@@ -109,5 +108,4 @@ class Looking:
         """Draw all anew for whoever looks next."""
         self._changes += 1
         self._drawn = None
-        self._recent.forget()
-        self.ledgers.forget()
+        self.recent.forget()

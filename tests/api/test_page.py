@@ -8,11 +8,13 @@ from html.parser import HTMLParser
 
 import httpx
 import pytest
+import redis
 
 from breaker.api import Access, Besides, Level, Notice, create_app, page
 from breaker.api.notices import Aside, Line, Spent
 from breaker.api.recent import Recent
 from breaker.circuit import Cause, Circuit, Move, State
+from breaker.errors import StoreGoneError
 from breaker.log import Log
 from breaker.policy import Policy
 from breaker.store.redis import RedisStore
@@ -324,11 +326,27 @@ async def test_moves_that_were_read_stay_while_the_store_is_gone(
 ) -> None:
     await report(door, [failed("b"), failed("c")])
     recent = Recent(switchboard)
-    before = await recent.moves()
+    before = await recent.last_known()
     server.kill()
-    recent._read_at = None
+    recent.forget()
 
-    assert await recent.moves() == before != []
+    assert await recent.last_known() == before != []
+    with pytest.raises(StoreGoneError):
+        await recent.moves(1)
+
+
+async def test_a_damaged_ledger_takes_no_other_targets_moves_from_the_page(
+    door: httpx.AsyncClient, server: Server, switchboard: Switchboard
+) -> None:
+    for target in (PRIMARY, BACKUP):
+        await switchboard.hold(target.name, opened=True, who="anna", why="a", for_s=60)
+    with redis.Redis.from_url(server.url) as raw:
+        raw.set(f"firstbyte:{{{PRIMARY.name}}}:moves", "mine")
+
+    page_, told = await door.get("/"), await door.get("/moves")
+
+    assert (page_.status_code, told.status_code) == (200, 503)
+    assert [name for name, _ in await Recent(switchboard).last_known()] == [BACKUP.name]
 
 
 async def test_the_newest_moves_of_all_targets_come_first_and_few(

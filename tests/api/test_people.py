@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from breaker.api import Access, create_app
-from breaker.api.recent import READ, Ledgers
+from breaker.api.recent import READ, Recent
 from breaker.api.shaping import of_standing
 from breaker.circuit import Move
 from breaker.log import Log
@@ -170,7 +170,7 @@ async def test_however_many_ask_all_ledgers_are_read_once_a_second(
 async def test_a_target_that_goes_while_ledgers_are_read_has_no_moves(switchboard: Switchboard) -> None:
     for target in (PRIMARY, OTHER):
         await switchboard.hold(target.name, opened=True, who="anna", why="a", for_s=60)
-    reading = asyncio.create_task(Ledgers(switchboard).moves(5))
+    reading = asyncio.create_task(Recent(switchboard).moves(5))
     await asyncio.sleep(0)
     switchboard.renew(ROUTES[:1], {target.name: Policy() for target in ROUTES[0].targets}, {})
 

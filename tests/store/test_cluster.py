@@ -383,7 +383,7 @@ async def test_while_a_part_is_gone_only_routes_with_a_target_there_are_stale(fo
         chosen = board.route("there")
         await tried(lambda: store.histories([here]))
         await board.look_back()
-        moved = await Recent(board).moves()
+        moved = await Recent(board).last_known()
 
     assert list(board.behind()) == [there]
     assert board.stale()

@@ -48,7 +48,7 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
     ) -> Response:
         """The newest moves of a target, or of all, with what was compared and the answers behind each, newest first."""
         if target is None:
-            found = await looking.ledgers.moves(limit)
+            found = await looking.recent.moves(limit)
         else:
             found = [(target, move) for move in await switchboard.moves(target, limit)]
         now = switchboard.now()

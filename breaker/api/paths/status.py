@@ -48,7 +48,7 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
     @paths.get("/feed.atom", name="feed", response_class=_Atom)
     async def feed() -> Response:
         """The newest moves of all targets as an Atom feed."""
-        moves = await looking.ledgers.moves(TOLD)
+        moves = await looking.recent.moves(TOLD)
         return _Atom(atom.feed(moves, switchboard.now()), headers={**BASE_HEADERS, **NO_STORE})
 
     @paths.get("/badge.svg", name="badge", response_class=_Svg)
