@@ -179,6 +179,38 @@ async def test_all_that_came_while_the_store_was_dead_is_in_it_once_it_is_back(
     assert board.queue().oldest_s == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [b"*x\r\n", b"$-5\r\n", b":1.5\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n"],
+    ids=["no list", "no text", "no number", "HTTP"],
+)
+async def test_answers_wait_while_something_else_answers_in_the_place_of_the_store(
+    own: StoreServer, quick: RedisStore, words: bytes
+) -> None:
+    async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65_536)
+        writer.write(words)
+        writer.close()
+
+    board = board_over(quick)
+    own.kill()
+    own.socket.unlink(missing_ok=True)
+    async with await asyncio.start_unix_server(other, own.socket), asyncio.timeout(PATIENT_S):
+        assert await board.report(good("a", target=FIRST.name)) is None
+        assert board.queue().trouble == "answers as no Redis or Valkey does"
+        with pytest.raises(StoreGoneError):
+            await board.refresh()
+        with pytest.raises(StoreGoneError):
+            await board.follow()
+
+    own.socket.unlink(missing_ok=True)
+    own.start()
+    await drained(board)
+
+    assert counted(own, FIRST.name) == 1
+    assert set(board.queue().dropped.values()) == {0}
+
+
 async def test_while_the_store_is_known_to_be_gone_nobody_waits_for_it(own: StoreServer, quick: RedisStore) -> None:
     board = board_over(quick)
     own.kill()

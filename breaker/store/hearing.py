@@ -5,12 +5,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import TypeVar
 
 from redis.asyncio.client import PubSub
-from redis.exceptions import RedisError
 
 from breaker.errors import StoreGoneError
 from breaker.store.limit import within
 from breaker.store.line import Line
-from breaker.store.trouble import translated
+from breaker.store.trouble import TROUBLES, translated
 
 _T = TypeVar("_T")
 
@@ -36,7 +35,7 @@ async def heard(
         async with contextlib.aclosing(_said(ears, line.place, read, limit_s)) as said:
             yield said
     finally:
-        with contextlib.suppress(RedisError, OSError, TimeoutError):
+        with contextlib.suppress(*TROUBLES):
             async with within(limit_s):
                 await ears.aclose()  # type: ignore[no-untyped-call] # redis-py leaves it untyped
 
@@ -51,7 +50,7 @@ async def _said(ears: PubSub, place: str, read: Callable[[str], _T | None], limi
                 async with within(limit_s):
                     await ears.ping()
                 continue
-        except (RedisError, OSError, TimeoutError) as error:
+        except TROUBLES as error:
             raise translated(error, place) from None
         silent = 0
         if message["type"] == "subscribe":  # the library has connected anew without a word

@@ -11,7 +11,7 @@ from breaker.errors import StoreGoneError
 from breaker.store.call import Call, Word
 from breaker.store.limit import within
 from breaker.store.pool import Pool
-from breaker.store.trouble import translated
+from breaker.store.trouble import TROUBLES, translated
 
 _T = TypeVar("_T")
 
@@ -63,7 +63,7 @@ class Line:
             try:
                 async with within(self._limit_s if limit_s is None else limit_s):
                     return await work()
-            except (RedisError, OSError, TimeoutError) as error:
+            except TROUBLES as error:
                 trouble = translated(error, self.place)
                 if isinstance(trouble, StoreGoneError):
                     self._silences += 1

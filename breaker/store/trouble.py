@@ -8,6 +8,10 @@ from redis import exceptions as redis
 
 from breaker.errors import DamagedStoreError, StoreError, StoreGoneError
 
+# What the library raises where a server refuses, can't be reached or is silent; over the words of one that is something
+# else its parser stumbles with a ValueError.
+TROUBLES = (redis.RedisError, OSError, TimeoutError, ValueError)
+
 # The first word of a refusal that is about the server's state, not about what was asked.
 _PASSING = {
     "BUSY": "is busy with a script",
@@ -23,6 +27,7 @@ _PASSING = {
     "TRYAGAIN": "is moving keys",
     "WRONGPASS": "refuses the password",
 }
+_FOREIGN = "answers as no Redis or Valkey does"
 # The library takes the first word off these.
 _BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (redis.BusyLoadingError, _PASSING["LOADING"]),
@@ -35,6 +40,9 @@ _BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (redis.TryAgainError, _PASSING["TRYAGAIN"]),
     (redis.AskError, _PASSING["TRYAGAIN"]),
     (ssl.SSLCertVerificationError, "shows a certificate that isn't trusted"),
+    (UnicodeError, "can't be reached"),  # by a name that no host may have
+    (redis.InvalidResponse, _FOREIGN),
+    (ValueError, _FOREIGN),
     (redis.TimeoutError, "doesn't answer in time"),
     (TimeoutError, "doesn't answer in time"),
     (redis.ConnectionError, "can't be reached"),

@@ -90,3 +90,22 @@ async def test_those_behind_one_that_failed_alone_are_sent() -> None:
     replies = await asked(Together(half), *(str(number) for number in range(20)))
 
     assert [place for place, reply in enumerate(replies) if isinstance(reply, StoreGoneError)] == [0, 16]
+
+
+async def test_a_fault_of_ours_is_raised_to_those_whose_calls_met_it_and_those_behind_are_sent() -> None:
+    async def broken(calls: Sequence[Call]) -> list[Any]:
+        await asyncio.sleep(0)
+        if any(call.key == "bad" for call in calls):
+            raise RuntimeError("not my day")
+        return [call.key for call in calls]
+
+    together = Together(broken)
+    asking = [asyncio.ensure_future(together.ask(command("GET", key))) for key in ["bad", *map(str, range(20))]]
+    await asyncio.sleep(0)
+    asking[1].cancel()
+    async with asyncio.timeout(60):
+        replies = await asyncio.gather(*asking, return_exceptions=True)
+
+    assert [type(reply) for reply in replies[:2]] == [RuntimeError, asyncio.CancelledError]
+    assert [type(reply) for reply in replies[2:16]] == [RuntimeError] * 14
+    assert replies[16:] == ["15", "16", "17", "18", "19"]
