@@ -53,7 +53,9 @@ class Family(Collector, Generic[_S]):
 
     def remove(self, *values: str) -> None:
         """Show the series with these values no more, if there is one."""
-        if self._series.pop(values, None) is not None:
+        gone = self._series.pop(values, None)
+        if gone is not None:
+            self._changed.discard(gone)  # where nobody scrapes, none would ever be taken
             self._kept = {}
 
     def remove_all(self, **labels: str) -> None:
@@ -66,6 +68,7 @@ class Family(Collector, Generic[_S]):
     def clear(self) -> None:
         """Show none any more."""
         self._series = {}
+        self._changed.clear()
         self._kept = {}
 
     def take(self) -> None:

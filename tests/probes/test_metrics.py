@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -450,6 +451,24 @@ def test_what_is_not_told_any_more_is_not_shown_any_more() -> None:
 
     assert before.endswith(b'{n="a"} 1.0\nfirstbyte_n{n="b"} 2.0\n')
     assert after == b'# HELP firstbyte_n Numbers.\n# TYPE firstbyte_n gauge\nfirstbyte_n{n="b"} 3.0\n'
+
+
+@pytest.mark.parametrize("end", [lambda family: family.remove("a"), Family.clear], ids=["removed", "cleared"])
+def test_what_went_is_not_kept_where_nobody_scrapes(end: Callable[[Family[Number]], None]) -> None:
+    family = Family("firstbyte_n", "gauge", "Numbers.", ("n",), make=Number)
+    there = alive(Number)
+
+    for number in range(100):
+        family.labels("a").set(float(number))
+        end(family)
+
+    assert alive(Number) == there
+
+
+def alive(kind: type) -> int:
+    """How many of a kind there are in this process."""
+    gc.collect()
+    return sum(type(one) is kind for one in gc.get_objects())
 
 
 async def test_the_loop_goes_on_while_a_scrape_is_rendered() -> None:
