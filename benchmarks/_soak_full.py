@@ -1,17 +1,32 @@
-"""Fills all that is bounded in a store, so that whatever grows afterwards has no bound."""
+"""Fills all that is bounded in a service and its store, so that whatever grows afterwards has no bound."""
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks._service import Service, said
+from benchmarks._service import WELL, Service, said
 from benchmarks._soak_crowd import batch
+from breaker.api.feed import REMEMBERED
 from breaker.history import SAMPLES, SLOTS
 from breaker.log import BIN_S
 from tests.store_server import StoreServer
 
 # What is kept of each target: the ids of reports, ten-second bins, probes, moves.
 IDS, BINS, PROBES, LEDGER = 4096, 60, 32, 200
+
+
+async def move(ours: Service, targets: Sequence[str], each_s: float) -> None:
+    """Let targets fail and be well again, so many seconds each, until as many moves were made as a service remembers.
+
+    Whoever waits has then asked with as many tags, which it remembers too.
+    """
+    for behaviour in itertools.cycle(("http_error,status=500", WELL)):
+        for target in targets:
+            await ours.behave(target, behaviour)
+        await asyncio.sleep(each_s)
+        if behaviour == WELL and await ours.counted("firstbyte_circuit_moves_total") >= REMEMBERED:
+            return
 
 
 async def fill(ours: Service, server: StoreServer, flapping: str, steady: Sequence[str]) -> None:
