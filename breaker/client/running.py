@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from breaker.client.asking import Asker
 from breaker.client.keeping import Kept
@@ -15,8 +15,11 @@ from breaker.client.moved import Shelf
 from breaker.client.telling import Teller
 
 if TYPE_CHECKING:
-    from breaker.client.engine import Engine
+    from breaker.client.address import Address
+    from breaker.client.keeping import Book
+    from breaker.client.outbox import Outbox
     from breaker.client.run.box import Box
+    from breaker.client.said import Fallback
 
 _log = logging.getLogger(__name__)
 
@@ -26,29 +29,50 @@ _FIRST_S = 1.0
 _AGAIN_S = 1.0
 
 
-def run(engine: Engine) -> None:
-    """Do what an engine is asked, until it is stopped."""
+class Work(Protocol):
+    """What there is to do, with what, and until when; any thread may ask for more."""
+
+    address: Address
+    book: Book
+    outbox: Outbox
+    fallback: Fallback
+    session: str
+    ending: bool
+    flush_s: float
+
+    def begin(self, running: Running) -> None:
+        """From now on this does what is asked."""
+
+    def end(self) -> None:
+        """Nothing more is done."""
+
+    def asked(self) -> Callable[[Running], None] | None:
+        """What was asked first; None where nothing is left."""
+
+
+def run(work: Work) -> None:
+    """Do what is asked until it ends."""
     with asyncio.Runner(loop_factory=_Loop) as runner:
-        runner.run(_live(engine))
+        runner.run(_live(work))
 
 
-async def _live(engine: Engine) -> None:
-    await Running(engine).live()
+async def _live(work: Work) -> None:
+    await Running(work).live()
 
 
 class Running:
     """The tasks of one engine; all but `wake` is called in its thread alone."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, work: Work) -> None:
+        self._work = work
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._deliveries: set[asyncio.Task[None]] = set()
         self._streams: dict[Shelf, asyncio.Task[None]] = {}
-        self._line = Line(engine.address)
-        self._asker = Asker(self._line, engine.book, engine.session)
-        self._teller = Teller(self._line, engine.outbox)
+        self._line = Line(work.address)
+        self._asker = Asker(self._line, work.book, work.session)
+        self._teller = Teller(self._line, work.outbox)
 
     def wake(self) -> None:
         """Look at what is asked; any thread may call it while this is the engine's."""
@@ -103,29 +127,29 @@ class Running:
 
     async def live(self) -> None:
         """Do what is asked until the end, then send what waits."""
-        engine = self._engine
-        engine.begin(self)
+        work = self._work
+        work.begin(self)
         self._telling = self._begin(self._teller.tell)
         self._begin(self._learn)
         try:
-            while not engine.ending:
+            while not work.ending:
                 self._woken.clear()
-                while (what := engine.asked()) is not None:
+                while (what := work.asked()) is not None:
                     what(self)
-                if not engine.ending:
+                if not work.ending:
                     await self._woken.wait()
         finally:
-            engine.end()
+            work.end()
             await self._end()
 
     async def _end(self) -> None:
         self._teller.end()
-        await asyncio.wait([self._telling, *self._deliveries], timeout=self._engine.flush_s)
+        await asyncio.wait([self._telling, *self._deliveries], timeout=self._work.flush_s)
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._engine.outbox.give_up()
+        self._work.outbox.give_up()
         await self._line.aclose()
 
     def _deliver(self, what: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
@@ -149,8 +173,8 @@ class Running:
         from breaker.client.alone import Alone  # here, since the first answer shall not wait for it
         from breaker.client.learning import learn
 
-        alone = Alone(self._engine.fallback, self._engine.session)
-        await learn(self._line, self._engine.book, alone, self._asker.moved)
+        alone = Alone(self._work.fallback, self._work.session)
+        await learn(self._line, self._work.book, alone, self._asker.moved)
 
     def _begin(self, make: Callable[[], Coroutine[Any, Any, None]], *, again: bool = True) -> asyncio.Task[None]:
         task = self._loop.create_task(self._guarded(make, again=again))

@@ -41,7 +41,7 @@ async def test_one_that_has_lost_is_no_answer_of_a_task(face: Face) -> None:
         async with asyncio.timeout(LIMIT_S):
             await simulator.until("a/m", lambda asked: asked.attempts[0].end is not None)
 
-    assert [step.verdict for step in run.known().steps] == ["ok"]
+    assert [step.verdict for step in run.journal.known().steps] == ["ok"]
     assert run.decide().completion_allowed
 
 

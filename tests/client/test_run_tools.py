@@ -27,7 +27,7 @@ def run() -> Iterator[BlockingRun]:
 
 
 def states(run: BlockingRun) -> list[State]:
-    return [one.state for one in run.known().operations]
+    return [one.state for one in run.journal.known().operations]
 
 
 class Payments:
@@ -117,7 +117,7 @@ def test_a_call_with_wrong_arguments_never_began_and_a_right_one_makes_it_good(
     for _ in range(2):
         with pytest.raises(TypeError, match="oder"):
             refund(oder=7)
-    mistaken = run.known().operations
+    mistaken = run.journal.known().operations
     before = run.decide()
     refund(order=7)
     run.report(**FINAL)
@@ -135,7 +135,7 @@ def test_what_was_raised_within_a_tool_may_have_come_halfway(run: BlockingRun, *
     refund(order=7)
     run.report(**FINAL)
 
-    assert next((one.state, one.error) for one in run.known().operations) == (State.FAILED, "TypeError")
+    assert next((one.state, one.error) for one in run.journal.known().operations) == (State.FAILED, "TypeError")
     assert run.decide().decision == "partially_completed"
 
 

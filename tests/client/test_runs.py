@@ -161,7 +161,7 @@ def test_a_result_that_is_an_error_is_a_failure_and_is_given_as_it_is(
         given = run.tool(lambda: result, effect="write", name="refund")()
         run.report(**FINAL, text="Task Complete")
         done = run.done()
-        operation = run.known().operations[0]
+        operation = run.journal.known().operations[0]
 
     assert given == result
     assert (done.decision, done.reason, done.failed) == ("failed", "operation_failed", ("refund",))
@@ -180,7 +180,7 @@ def test_a_tool_that_was_never_reached_is_tried_once_more() -> None:
 
     with Firstbyte(nobody()) as firstbyte, firstbyte.run() as run:
         assert run.tool(refund, effect="write")() == "ok"
-        assert run.known().operations[0].attempts == 2
+        assert run.journal.known().operations[0].attempts == 2
 
 
 def test_a_tool_that_failed_is_not_tried_again_with_the_same_arguments() -> None:
@@ -250,7 +250,7 @@ def test_a_process_that_goes_on_with_a_run_knows_what_was_begun(url: str) -> Non
         run.operation("refund", "executing", effect="write", id=_id_of_refund())
         assert not settled(run)
     with Firstbyte(url) as second, second.run("goal-17") as again:
-        eventually(lambda: again.box.known.come, "the service has told what it knows")
+        eventually(lambda: again.journal.box.known.come, "the service has told what it knows")
         refund = again.tool(shop.refund, effect="write", name="refund")
         with pytest.raises(NotStartedError, match="nobody knows"):
             refund(7)
@@ -261,12 +261,12 @@ def test_a_process_that_goes_on_with_a_run_knows_what_was_begun(url: str) -> Non
 def test_a_process_that_goes_on_with_a_run_comes_after_it_whatever_its_clock_says(url: str) -> None:
     """The first one's clock is an hour ahead; its last answer was whole, and the second one's is empty."""
     with Firstbyte(url) as first, first.run("goal-17") as run:
-        run.box.behind(run.box.seq() + 3_600_000)
+        run.journal.box.behind(run.journal.box.seq() + 3_600_000)
         run.check("tests", passed=False)
         run.report(**FINAL)
         assert run.done().reason == "check_failed"
     with Firstbyte(url) as second, second.run("goal-17") as again:
-        again.wait_known(Effect.WRITE)
+        again.journal.wait_known(Effect.WRITE)
         own = again.decide().reasons
         again.check("tests", passed=True)
         again.report(**{**FINAL, "id": "x", "text_chars": 0})
@@ -280,7 +280,7 @@ def _id_of_refund() -> str:
     with Firstbyte(nobody()) as firstbyte, firstbyte.run("goal-17") as run:
         with pytest.raises(httpx.ReadTimeout):
             run.tool(Shop().refund, effect="write", name="refund")(7)
-        return run.known().operations[0].id
+        return run.journal.known().operations[0].id
 
 
 async def test_it_is_the_same_for_those_who_await(url: str) -> None:
@@ -402,7 +402,7 @@ def test_more_facts_than_are_kept_are_never_done() -> None:
 
 
 def steps_of(run: BlockingRun) -> list[str]:
-    return [step.id for step in run.known().steps]
+    return [step.id for step in run.journal.known().steps]
 
 
 def test_runs_inside_each_other_keep_their_answers_apart() -> None:
@@ -417,8 +417,8 @@ def test_runs_inside_each_other_keep_their_answers_apart() -> None:
 KILLED = """
 import os, signal, sys
 from breaker.client import Firstbyte
-from breaker.client.run import run as runs
-runs.TOLD_S = 60.0
+from breaker.client.run import journal
+journal.TOLD_S = 60.0
 with Firstbyte(sys.argv[1]) as firstbyte, firstbyte.run("goal-17") as run:
     run.operation("ready", "succeeded")
     while not run.done().source == "service":
@@ -434,7 +434,7 @@ def test_what_a_process_was_writing_when_it_was_killed_is_known_to_the_next(url:
     died = subprocess.run([sys.executable, "-c", KILLED, url], check=False, timeout=120)
     known = httpx.get(f"{url}/runs/goal-17", trust_env=False).json()
     with Firstbyte(url) as firstbyte, firstbyte.run("goal-17") as run:
-        eventually(lambda: run.box.known.come, "what was known before")
+        eventually(lambda: run.journal.box.known.come, "what was known before")
         with pytest.raises(NotStartedError, match="nobody knows"):
             run.tool(lambda order: None, effect="write", name="refund")(order=7)
 
@@ -449,7 +449,7 @@ async def test_a_call_that_is_broken_off_before_the_service_knows_of_it_never_ha
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         async with AsyncFirstbyte(address) as firstbyte, firstbyte.run("goal-17") as run:
-            run.box.known.come = True
+            run.journal.box.known.come = True
             made: list[int] = []
 
             @run.tool(effect="write")
@@ -461,9 +461,9 @@ async def test_a_call_that_is_broken_off_before_the_service_knows_of_it_never_ha
             calling.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await calling
-            (broken_off,) = run.known().operations
+            (broken_off,) = run.journal.known().operations
             await refund(7)
-            waits_no_more = run.box.away
+            waits_no_more = run.journal.box.away
             await refund(8)
 
     assert (broken_off.state, broken_off.error, broken_off.retryable) == (State.FAILED, "not_made", True)

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
 from typing import Any
 
 from breaker.client.outbox import Waiting
+from breaker.client.run.arrival import Arrival
 from breaker.run import Fact, Run, fold
 
 # The most facts that are remembered: as many as the service keeps.
 MOST_FACTS = 1_000
 STEPS, OPERATIONS, CHECKS = "steps", "operations", "checks"
-
-
-class Arrival:
-    """Something that comes once, or never: any thread may set it and wait for it."""
-
-    def __init__(self) -> None:
-        self.come = False
-        self._waiting: list[Callable[[], None]] = []
-
-    def set(self) -> None:
-        """It has come, or won't."""
-        self.come = True
-        while self._waiting:
-            self._waiting.pop()()
-
-    def wait(self, wake: Callable[[], None]) -> None:
-        """Have something called when it has come, at once if it has."""
-        self._waiting.append(wake)
-        if self.come:
-            self.set()
 
 
 class Entry:

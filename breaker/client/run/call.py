@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breaker.client.run.raised import flaw_of
 from breaker.run import Effect, Operation, Stage, State, digests, reading
-from breaker.run.results import Flaw, flaw
+from breaker.run.results import Flaw, Rule, flaw
 
 if TYPE_CHECKING:
     from breaker.client.run.box import Entry
-    from breaker.client.run.tool import Tool
+    from breaker.client.run.journal import Journal
 
 # The name of the parameter by which a tool takes a key that makes a second attempt the same as the first.
 KEY = "idempotency_key"
@@ -27,12 +28,22 @@ class Key(NamedTuple):
     own: str | None
 
 
+class Terms(NamedTuple):
+    """What is said of a tool, whatever it is called with; `required` is None where that hangs on its effect."""
+
+    name: str
+    effect: Effect
+    required: bool | None
+    rules: Collection[Rule]
+
+
 class Call:
     """One call on its way: attempts at an operation, at most two."""
 
     def __init__(
         self,
-        tool: Tool,
+        journal: Journal,
+        terms: Terms,
         name: str,
         found: Operation | None,
         arguments: str,
@@ -44,7 +55,8 @@ class Call:
         self.more: dict[str, str] = {}  # what is given to the tool besides
         self.fits = True  # whether its arguments are such as the tool takes
         self.begun: Entry | None = None  # how its newest stage is told
-        self._tool = tool
+        self._journal = journal
+        self._terms = terms
         self._attempt = found.attempts + 1 if found else 1
         self._made = 0
         self._arguments = arguments
@@ -61,7 +73,7 @@ class Call:
         """It gave this; whether it is to be tried once more."""
         if isinstance(result, BaseException):
             return self._ended(flaw_of(result))
-        digest = digests.digest(self._tool.run.id, digests.text_of(result))
+        digest = digests.digest(self._journal.id, digests.text_of(result))
         return self._ended(self._flaw(result), result=digest)
 
     def raised(self, error: BaseException) -> bool:
@@ -76,33 +88,32 @@ class Call:
 
     def tell(self, state: State, **more: Any) -> None:  # Any: a stage's own facts
         """The operation has come to a stage."""
-        tool = self._tool
         if state is State.EXECUTING:
             self._made += 1
             self._began = time.monotonic()
         stage = Stage(
             id=self.id,
-            seq=tool.run.box.seq(),
-            tool=tool.name,
+            seq=self._journal.box.seq(),
+            tool=self._terms.name,
             state=state,
-            effect=tool.effect,
+            effect=self._terms.effect,
             attempt=min(self._attempt, reading.MAX_ATTEMPTS),
             needs=self._needs,
             replaces=self._replaces,
-            required=tool.required,
+            required=self._terms.required,
             idempotency_key=self.key,
             arguments=self._arguments,
-            at_s=round(time.monotonic() - tool.run.box.began, 3),
+            at_s=round(time.monotonic() - self._journal.box.began, 3),
             **more,
         )
-        self.begun = tool.run.staged(stage)
+        self.begun = self._journal.staged(stage)
 
     def _ended(self, wrong: Flaw | None, *, result: str | None = None, again: bool = True) -> bool:
         seconds = round(time.monotonic() - self._began, 3)
         if wrong is None:
             self.tell(State.SUCCEEDED, result=result, seconds=seconds)
             return False
-        reads = self._tool.effect is Effect.READ
+        reads = self._terms.effect is Effect.READ
         state = State.UNKNOWN if wrong.unknown and not reads else State.FAILED
         retryable = wrong.retryable or (wrong.unknown and reads)
         self.tell(state, error=wrong.error, retryable=retryable, result=result, seconds=seconds)
@@ -114,7 +125,7 @@ class Call:
 
     def _flaw(self, result: object) -> Flaw | None:
         try:
-            return flaw(result, self._tool.rules)
+            return flaw(result, self._terms.rules)
         except Exception:  # noqa: BLE001 # a result may be anything, and the agent is to have it whatever that does
             return None
 
@@ -123,9 +134,9 @@ class Call:
         if key is None:
             return None
         if key.own is None:
-            self.more[KEY] = made = digests.digest(self._tool.run.id, self.id)
+            self.more[KEY] = made = digests.digest(self._journal.id, self.id)
             return made
-        return key.own if reading.ID.fullmatch(key.own) else digests.digest(self._tool.run.id, key.own)
+        return key.own if reading.ID.fullmatch(key.own) else digests.digest(self._journal.id, key.own)
 
 
 def _never_began(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""The run in which something happens, as far as whoever does it knows of none."""
+"""The journal of the run in which something happens, as far as whoever does it knows of none."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from breaker.client.run.run import Run
+    from breaker.client.run.journal import Journal
 
-current: ContextVar[Run | None] = ContextVar("firstbyte-run", default=None)
+current: ContextVar[Journal | None] = ContextVar("firstbyte-run", default=None)

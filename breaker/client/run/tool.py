@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from breaker.client.run.call import KEY, MISFIT, Call, Key
+from breaker.client.run.call import KEY, MISFIT, Call, Key, Terms
 from breaker.errors import NotStartedError
 from breaker.run import Effect, Operation, Run, State, Why, digests, hindrance, reading
 from breaker.run.results import Rule
 
 if TYPE_CHECKING:
-    from breaker.client.run.run import Run as Followed
+    from breaker.client.run.journal import Journal
 
 # An operation's id begins with its tool's name, where that isn't longer.
 _MOST_SHORT = 40
@@ -26,7 +26,7 @@ class Tool:
 
     def __init__(
         self,
-        run: Followed,
+        journal: Journal,
         function: Callable[..., object],
         *,
         name: str | None,
@@ -36,16 +36,14 @@ class Tool:
         about: Collection[str],
         rules: Collection[Rule],
     ) -> None:
-        self.name = name or str(getattr(function, "__name__", ""))
-        if not reading.NAME.fullmatch(self.name):
+        name = name or str(getattr(function, "__name__", ""))
+        if not reading.NAME.fullmatch(name):
             raise ValueError("a tool's name has 1 to 64 letters, digits or any of _ . : / -; give one as `name`")
         # Names that are alike at their begin are others.
-        self._short = self.name if len(self.name) <= _MOST_SHORT else digests.digest(run.id, self.name)
-        self.run = run
-        self.effect = effect
+        self._short = name if len(name) <= _MOST_SHORT else digests.digest(journal.id, name)
+        self.journal = journal
+        self.terms = Terms(name, effect, required, rules)
         self.needs = tuple(needs)
-        self.required = required
-        self.rules = rules
         self._about = tuple(about)
         self._signature = inspect.signature(function)
         key = self._signature.parameters.get(KEY)
@@ -53,7 +51,7 @@ class Tool:
 
     def begin(self, args: Sequence[object], given: Mapping[str, object]) -> Call:
         """A call that may be made now. Raises NotStartedError where it may not."""
-        with self.run.beginning:  # else two threads could begin the same
+        with self.journal.beginning:  # else two threads could begin the same
             return self._begin(args, given)
 
     def fits(self, args: Sequence[object], given: Mapping[str, object]) -> bool:
@@ -65,13 +63,13 @@ class Tool:
         return True
 
     def _begin(self, args: Sequence[object], given: Mapping[str, object]) -> Call:
-        run, bound = self.run.known(), self._bound(args, given)
+        run, bound = self.journal.known(), self._bound(args, given)
         arguments = self._arguments(bound, args, given)
         found, name = self._find(run, arguments)
-        last = {need: self.run.last_of(need) for need in self.needs}
+        last = {need: self.journal.last_of(need) for need in self.needs}
         needs = tuple(dict.fromkeys(one.id for one in last.values() if one is not None))
         replaces = self._replaces(run, name, self._about_of(bound))
-        call = Call(self, name, found, arguments, needs, replaces, self._key(bound, given))
+        call = Call(self.journal, self.terms, name, found, arguments, needs, replaces, self._key(bound, given))
         if found is not None:
             same = found.idempotency_key if found.idempotency_key == call.key else None
             found = found._replace(needs=needs, idempotency_key=same)
@@ -94,7 +92,7 @@ class Tool:
             whole = inspect.BoundArguments(self._signature, bound.arguments.copy())
             whole.apply_defaults()
             said = {name: value for name, value in whole.arguments.items() if name != KEY}
-        return digests.digest(self.run.id, digests.text_of(said))
+        return digests.digest(self.journal.id, digests.text_of(said))
 
     def _key(self, bound: inspect.BoundArguments | None, given: Mapping[str, object]) -> Key | None:
         """The key of a call; None where it has none: an empty one tells nobody anything."""
@@ -117,8 +115,8 @@ class Tool:
 
     def _replaces(self, run: Run, name: str, about: str | None) -> tuple[str, ...]:
         """What a call makes good: failures about the same thing, and calls with arguments that were none of its."""
-        misfits = (one.id for one in run.operations if one.tool == self.name and one.error == MISFIT)
-        found = (*self.run.failed_about(about, name), *(one for one in misfits if one != name))
+        misfits = (one.id for one in run.operations if one.tool == self.terms.name and one.error == MISFIT)
+        found = (*self.journal.failed_about(about, name), *(one for one in misfits if one != name))
         return tuple(dict.fromkeys(found))[-reading.MAX_NAMED :]
 
     def _bound(self, args: Sequence[object], given: Mapping[str, object]) -> inspect.BoundArguments | None:
@@ -133,15 +131,17 @@ class Tool:
         if not self._about:
             return None
         named = {} if bound is None else bound.arguments
-        return digests.digest(self.run.id, digests.text_of([self.name, *(named.get(name) for name in self._about)]))
+        return digests.digest(
+            self.journal.id, digests.text_of([self.terms.name, *(named.get(name) for name in self._about)])
+        )
 
 
 def _said(tool: Tool, why: Why) -> str:
     match why:
         case Why.NEEDS:
-            return f"{tool.name} was not started: it needs {', '.join(tool.needs)}, which hasn't succeeded"
+            return f"{tool.terms.name} was not started: it needs {', '.join(tool.needs)}, which hasn't succeeded"
         case Why.NOT_AGAIN:
             known = "it failed with these arguments, and nothing says that nothing happened"
         case _:
             known = "nobody knows whether it happened"
-    return f"{tool.name} was not started again: {known}; look, then say so with run.found()"
+    return f"{tool.terms.name} was not started again: {known}; look, then say so with run.found()"

@@ -28,10 +28,10 @@ def wrapped(tool: Tool, function: Callable[_P, _R]) -> Callable[_P, _R]:
 def _called(tool: Tool, function: Callable[..., _R]) -> Callable[..., _R]:
     @functools.wraps(function)
     def called(*args: Any, **given: Any) -> _R:
-        tool.run.wait_known(tool.effect)
+        tool.journal.wait_known(tool.terms.effect)
         call = tool.begin(args, given)
         with _not_made(call):
-            tool.run.wait_told(call.begun)
+            tool.journal.wait_told(call.begun)
         make = _made(tool, call, function, args, given)
         while True:
             try:
@@ -40,7 +40,7 @@ def _called(tool: Tool, function: Callable[..., _R]) -> Callable[..., _R]:
                 if not call.raised(error):
                     raise
             else:
-                if (later := _later(call, tool.effect, result, make)) is not None:
+                if (later := _later(call, tool.terms.effect, result, make)) is not None:
                     return cast("_R", later)
                 if not call.returned(result):
                     return result
@@ -51,10 +51,10 @@ def _called(tool: Tool, function: Callable[..., _R]) -> Callable[..., _R]:
 def _awaited(tool: Tool, function: Callable[..., Awaitable[_R]]) -> Callable[..., Awaitable[_R]]:
     @functools.wraps(function)
     async def awaited(*args: Any, **given: Any) -> _R:
-        await tool.run.until_known(tool.effect)
+        await tool.journal.until_known(tool.terms.effect)
         call = tool.begin(args, given)
         with _not_made(call):
-            await tool.run.until_told(call.begun)
+            await tool.journal.until_told(call.begun)
         return cast("_R", await _followed(call, _made(tool, call, function, args, given)))
 
     return awaited

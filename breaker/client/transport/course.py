@@ -98,7 +98,7 @@ class Course:
         self.shared = shared
         self.asked = asked
         self._request = request
-        self._run = current.get()
+        self._journal = current.get()
         self.limits = limits = wishes.limits or limits_of(decision)
         hedge_s = shared.hedge_s(decision.target, wishes, limits)
         self.hedges = hedge_s is not None
@@ -119,9 +119,9 @@ class Course:
 
         One that has lost is no answer of the task's, and may be let go after the other has ended.
         """
-        if self._run is not None and attempt not in self.step.dropped:
+        if self._journal is not None and attempt not in self.step.dropped:
             try:
-                self._run.answered(attempt)
+                self._journal.answered(attempt)
             except Exception as error:  # noqa: BLE001 # no step fails because of us
                 _log.warning("a step could not be told of its run: %s", type(error).__name__)
 
