@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import re
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -30,7 +31,8 @@ _ALL = 200
 PING_S = 15.0
 # After a ledger that couldn't be read.
 _AGAIN_S = 0.2
-# Moves of two targets may become known in another order than they were made in, by this much.
+# Moves of two targets may become known in another order than they were made in, by this much; and the store's time is
+# known no better where it stood still.
 _DISORDER_S = 3.0
 
 _ID = re.compile(r"(\d{1,15})-([0-9A-Za-z]{1,64})-(\d{1,15})", re.ASCII)
@@ -140,7 +142,8 @@ class Feed:
     def __init__(self, board: Switchboard) -> None:
         self._board = board
         self._readers: set[Reader] = set()
-        self._told: dict[str, Place] = {}  # up to where each target's moves were told
+        # Up to where each target's moves were told; of one that nothing is known of, since when (monotonic) they are.
+        self._told: dict[str, Place | float] = {}
         self._recent: deque[Event] = deque(maxlen=REMEMBERED)
         self._moved: dict[str, None] = {}  # targets whose ledger is to be read, in order
         self._late: set[str] = set()  # those whose ledger couldn't be read when it was to be
@@ -209,9 +212,10 @@ class Feed:
             self._told = self._places()
             self._telling = asyncio.create_task(self._tell())
 
-    def _places(self) -> dict[str, Place]:
+    def _places(self) -> dict[str, Place | float]:
         circuits = {standing.target.name: standing.circuit for standing in self._board.standings()}
-        return {name: Place(0, circuit.epoch, circuit.generation) for name, circuit in circuits.items()}
+        places = {name: Place(0, circuit.epoch, circuit.generation) for name, circuit in circuits.items()}
+        return {**places, **dict.fromkeys(self._board.unread(), time.monotonic())}
 
     def _heard(self, target: str) -> None:
         if self._telling is not None:
@@ -240,10 +244,16 @@ class Feed:
         self._late.discard(target)
         if (told := self._told.get(target)) is None:  # it went meanwhile
             return
-        new = takewhile(lambda move: not told.is_or_is_after(move), ledger)
-        for move in reversed(list(new)):
-            self._told[target] = Place.of(move)
+        new = list(takewhile(lambda move: self._is_new(move, told), ledger))
+        if ledger:
+            self._told[target] = Place.of(ledger[0])
+        for move in reversed(new):
             self._publish(self._event(target, move))
+
+    def _is_new(self, move: Move, told: Place | float) -> bool:
+        if isinstance(told, Place):
+            return not told.is_or_is_after(move)
+        return move.at > self._board.now() - (time.monotonic() - told) - _DISORDER_S
 
     def _publish(self, event: Event) -> None:
         self._recent.append(event)

@@ -145,6 +145,10 @@ class Switchboard:
         """The names of all targets, in that order."""
         return self._roster.targets
 
+    def unread(self) -> Collection[str]:
+        """The targets whose circuits haven't been read yet, since the store was gone or a part of it."""
+        return [name for name in self._roster.targets if name not in self._snapshot.circuits]
+
     def history(self, target: str) -> History:
         """What `look_back` has found of a target's last day. Raises UnknownNameError."""
         self._check(target)

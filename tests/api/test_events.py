@@ -21,7 +21,7 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.lanes import served
 from tests.api.server import Server
-from tests.api.world import BACKUP, OTHER, PRIMARY
+from tests.api.world import BACKUP, OTHER, PRIMARY, closes
 
 ALL = [PRIMARY.name, BACKUP.name, OTHER.name]
 Said = dict[str, str]
@@ -186,6 +186,37 @@ async def test_a_store_that_was_emptied_takes_no_event_away(
         said = await anext(stream)
 
     assert json.loads(said["data"])["cause"] == "restored"
+
+
+async def test_a_replica_that_begins_without_the_store_tells_only_what_moves_from_then_on(
+    store: RedisStore, switchboard: Switchboard
+) -> None:
+    for ago_s in (60, 50):
+        await closes(switchboard, store, PRIMARY, ago_s)
+    begun = Switchboard(store, switchboard.routes, switchboard._roster.policies)
+    made = Feed(begun)
+    reader = await made.reader(lambda: ALL, None)
+    stream = reader.stream()
+    assert await anext(stream) == feed.OPENING
+    await hold(switchboard)
+    await hold(switchboard, BACKUP.name)
+
+    await begun.refresh()
+    said = b""
+    async with asyncio.timeout(60):
+        while said.count(b"event: move") < 2:
+            said += await anext(stream)
+        await hold(begun, opened=False)
+        while said.count(b"event: move") < 3:
+            said += await anext(stream)
+
+    told = [json.loads(line[6:]) for line in said.splitlines() if line.startswith(b"data: ")]
+    assert sorted((move["target"], move["generation"]) for move in told) == [
+        (BACKUP.name, 1),
+        (PRIMARY.name, 3),
+        (PRIMARY.name, 4),
+    ]
+    made.close()
 
 
 async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
