@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from breaker.client.address import Address
 from breaker.client.http import httpx
+from breaker.client.quiet import unlogged
 from breaker.client.said import Decision
 from breaker.errors import DoorGoneError, DoorRefusedError
 
@@ -94,7 +95,8 @@ class Door:
 
     def _ask(self, method: str, path: str, **request: Any) -> dict[str, Any]:  # Any: handed on to httpx as it is
         try:
-            response = self._http.request(method, path, **request)
+            with unlogged():
+                response = self._http.request(method, path, **request)
         except httpx.TimeoutException:
             said = f"{self._address.bare} doesn't answer in time; is the service overloaded or stopped?"
             raise DoorGoneError(said) from None

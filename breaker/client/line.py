@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from breaker.client.address import Address
 from breaker.client.http import httpx
+from breaker.client.quiet import unlogged
 from breaker.client.said import refusal
 from breaker.errors import DoorGoneError
 
@@ -46,8 +47,13 @@ class Line:
 
         Raises DoorGoneError where nothing of Firstbyte's comes in time, and DoorRefusedError for a problem of its.
         """
-        async with self._translated(), asyncio.timeout(within_s), self._http.stream(method, path, **request) as reply:
-            body = await self._body(reply)
+        with unlogged():
+            async with (
+                self._translated(),
+                asyncio.timeout(within_s),
+                self._http.stream(method, path, **request) as reply,
+            ):
+                body = await self._body(reply)
         if reply.status_code >= 400:
             raise refusal(reply.status_code, body) or self.other(reply.status_code)
         return Reply(reply.status_code, reply.headers, body)
@@ -61,7 +67,8 @@ class Line:
         """The headers of an answer that has no end, and its bytes as they come. Raises as `ask` does."""
         async with self._translated(), AsyncExitStack() as held:
             async with asyncio.timeout(LIMIT_S):
-                reply = await held.enter_async_context(self._http.stream("GET", path, **request))
+                with unlogged():
+                    reply = await held.enter_async_context(self._http.stream("GET", path, **request))
                 if reply.status_code != 200:
                     raise refusal(reply.status_code, await self._body(reply)) or self.other(reply.status_code)
             yield reply.headers, reply.aiter_raw()
