@@ -55,6 +55,7 @@ class Body(StrEnum):
     HTML = "html"
     OTHER = "other"
     EMPTY = "empty"
+    PACKED = "packed"  # in a content encoding that its reader couldn't undo
 
 
 class Finish(StrEnum):

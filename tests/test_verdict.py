@@ -42,6 +42,12 @@ def failed(status: int, **more: Any) -> Answer:
     return Answer(target="zai/glm", id="a1", ended=Ended.COMPLETE, seconds=0.3, status=status, **more)
 
 
+def unread(**more: Any) -> Answer:
+    """A streamed answer whose content encoding its reader couldn't undo, but for what is told."""
+    facts: dict[str, Any] = {"ended": Ended.COMPLETE, "seconds": 3.0, "status": 200, "body": Body.PACKED}
+    return Answer(target="zai/glm", id="a1", **facts | more)
+
+
 NOTHING: dict[str, Any] = {"text_chars": 0, "deltas": 0, "first_byte_s": None, "end_mark": False, "finish": None}
 CASES = [
     pytest.param(good(), Verdict.OK, OK, id="a healthy answer"),
@@ -53,6 +59,11 @@ CASES = [
     pytest.param(good(ended=Ended.RESET), Verdict.OK, OK, id="a reset after the end mark"),
     pytest.param(good(ended=Ended.SILENCE), Verdict.OK, OK, id="silence after the end mark"),
     pytest.param(good(broken=3), Verdict.OK, OK, id="rubble beside an answer"),
+    pytest.param(unread(), Verdict.MALFORMED, UNKNOWN, id="a body that nobody could unpack"),
+    pytest.param(unread(ended=Ended.RESET), Verdict.CUT, FAILURE, id="such a one, broken off"),
+    pytest.param(unread(ended=Ended.SILENCE), Verdict.TIMEOUT_SILENCE, FAILURE, id="such a one, fallen silent"),
+    pytest.param(unread(ended=Ended.CANCELLED), Verdict.CANCELLED, UNKNOWN, id="such a one, left by its caller"),
+    pytest.param(failed(502, body=Body.PACKED), Verdict.HTTP_ERROR, FAILURE, id="an error that nobody could unpack"),
     # who ended it
     pytest.param(
         Answer(target="a", id="b", ended=Ended.PENDING, part=Part.LATE, seconds=40.0),

@@ -112,14 +112,16 @@ class Attempt:
 
     def headers(self, status: int, headers: Mapping[str, str], now: float) -> None:
         """The response has begun; `headers` has names in any case."""
-        encoding = {name.lower(): value for name, value in headers.items()}.get("content-encoding", "")
+        encoding = {name.lower(): value for name, value in headers.items()}.get("content-encoding", "").strip().lower()
         self._status = status
         self._sign = now
-        self._inflater = Inflater(encoding) if encoding.strip().lower() not in ("", "identity") else None
-        self._opaque = encoding.strip().lower() not in _READABLE
         self._reading.headers(status, headers, now - self.began)
-        if self._opaque:
-            self.stand = Stand.GOOD
+        if encoding not in _READABLE:
+            self._opaque = True
+            self._reading.packed()
+            self.stand = Stand.HELD if self._refused else Stand.GOOD
+        elif encoding not in ("", "identity"):
+            self._inflater = Inflater(encoding)
 
     def feed(self, data: bytes, now: float) -> None:
         """More of the body has come; what comes after the end is nothing."""
@@ -128,7 +130,9 @@ class Attempt:
         self._size += len(data)
         self._held.append(data)
         if self._opaque:
-            self._sign = now
+            self._heard(now)
+            if self._refused and self._ending_since is None:
+                self._ending_since = now
         elif self._inflater is None:
             self._read((data,), now)
         else:
@@ -168,7 +172,6 @@ class Attempt:
         """Nothing more comes: it ended so, or it is given up. The first end counts."""
         if self._end is not None:
             return
-        ended = Ended.CANCELLED if self._opaque else ended
         answer = self._reading.end(ended, now - self.began, target=self.place.target, id=self._id, source=Source.REPORT)
         self._end = End(answer, judge(answer))
         self._doubted = self._doubts and self._is_doubtful(self._end)

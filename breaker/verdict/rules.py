@@ -116,7 +116,7 @@ def _silence(a: Answer) -> Judgement | None:
     """Silence after the end mark is no fault: the answer was there."""
     if a.ended is not Ended.SILENCE or a.end_mark:
         return None
-    if a.first_byte_s is None:
+    if a.first_byte_s is None and a.body is not Body.PACKED:
         return Judgement(Verdict.TIMEOUT_FIRST_BYTE, _F, f"nothing of an answer within {a.seconds:.1f} s")
     return Judgement(Verdict.TIMEOUT_SILENCE, _F, "the answer stopped halfway and nothing more came")
 
@@ -124,6 +124,9 @@ def _silence(a: Answer) -> Judgement | None:
 def _foreign_body(a: Answer) -> Judgement | None:
     if a.body in (Body.HTML, Body.OTHER):
         return Judgement(Verdict.MALFORMED, _F, f"the body is not in the wire's format ({a.body.value})")
+    if a.body is Body.PACKED and not _is_cut(a):
+        why = "the body came in a content encoding that its reader couldn't undo, so nobody knows what it said"
+        return Judgement(Verdict.MALFORMED, _I, why)
     return None
 
 

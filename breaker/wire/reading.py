@@ -164,6 +164,10 @@ class Reading:
         pairs = headers.items() if isinstance(headers, Mapping) else headers
         self._retry_after_s = retry_after_s({name.lower(): value for name, value in pairs})
 
+    def packed(self) -> None:
+        """The body comes in a content encoding that nobody here can undo: nothing of it will be known."""
+        self._body = Body.PACKED
+
     def feed(self, data: bytes, at_s: float) -> None:
         """More of the body has come."""
         if not data or self.goes_on(data, at_s):
@@ -348,7 +352,7 @@ class Reading:
     def _said(self) -> dict[str, Any]:
         """What the body said; nothing of it is known where no answer began."""
         tally = self._tally
-        if self._failed:
+        if self._failed or self._body is Body.PACKED:
             return {"fault": tally.fault}
         phrase = tally.phrase
         return {

@@ -14,6 +14,7 @@ import pytest
 
 from breaker.attempt import read_request
 from breaker.client.transport import AsyncTransport, Transport
+from breaker.verdict import Blame, Verdict, judge
 from tests.agent.listening import listening
 from tests.agent.world import PATIENT, World
 from tests.cases.wires import CHAT, GEMINI, MESSAGES
@@ -31,6 +32,7 @@ class Echo:
         self.bodies: list[bytes] = []
         self.port = 0
         self.begins = "200 OK"  # what each answer begins with
+        self.then: str | None = None  # what each after the first begins with instead
         self.first: bytes | None = None  # what the first is answered instead
         self.answering: list[asyncio.Task[None]] = []
 
@@ -62,6 +64,7 @@ class Echo:
                     f"HTTP/1.1 {self.begins}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
                 )
                 writer.write(head.encode() + body)
+                self.begins = self.then or self.begins
         except asyncio.IncompleteReadError:
             writer.close()
             await writer.wait_closed()
@@ -110,6 +113,31 @@ async def test_a_request_goes_to_the_targets_address_with_its_model_and_nothing_
     assert {name: made.headers()[name] for name in sent} == sent
     assert made.headers()["accept-encoding"] == "identity"
     assert response.headers["x-firstbyte-target"] == "a/maker/model-1"
+
+
+@FAMILIES
+async def test_a_body_packed_in_an_unknown_way_is_handed_on_and_reported_as_unread(family: Any) -> None:
+    async with echo() as made:
+        made.begins = "200 OK\r\ncontent-encoding: its-own"
+        world = world_of(made)
+        async with client_of(family, world) as client:
+            response = await client.post(f"{PLACE}/chat/completions", json={"model": "mine", "messages": []})
+
+    judgement = judge(world.reports[0])
+    assert (response.status_code, response.content) == (200, ANSWER)
+    assert (judgement.verdict, judgement.blame) == (Verdict.MALFORMED, Blame.INCONCLUSIVE)
+
+
+@FAMILIES
+async def test_an_error_packed_in_an_unknown_way_is_asked_again_unseen(family: Any) -> None:
+    async with echo() as made:
+        made.begins, made.then = "502 Bad Gateway\r\ncontent-encoding: its-own", "200 OK"
+        world = world_of(made)
+        async with client_of(family, world) as client:
+            response = await client.post(f"{PLACE}/chat/completions", json={"model": "mine", "messages": []})
+
+    assert response.json() == json.loads(ANSWER)
+    assert world.verdicts == ["http_error", "ok"]
 
 
 @FAMILIES

@@ -3,11 +3,11 @@ import json
 
 import pytest
 
-from breaker.answer import Ended, Part
+from breaker.answer import Body, Ended, Part
 from breaker.attempt import Attempt, Limits, Stand
 from breaker.attempt.attempt import ERROR_BODY_S, MAX_HELD
 from breaker.attempt.loops import LOOP_RUN
-from breaker.verdict import Verdict
+from breaker.verdict import Blame, Verdict
 from tests.attempt.made import DONE, ERROR, LIMITS, PROSE, ROLE, asked, attempt, place, said, stop, thought
 
 OK = {"Content-Type": "text/event-stream"}
@@ -198,14 +198,43 @@ def test_an_encoded_body_is_read_and_handed_on_as_it_came() -> None:
     assert (made.stand, made.take()) == (Stand.GOOD, [packed])
 
 
-def test_a_body_that_nobody_can_read_is_handed_on_and_says_nothing() -> None:
-    made = attempt()
-    made.headers(200, {"content-encoding": "br"}, 101.0)
-    made.feed(b"\x0b\x02\x80", 150.0)
+PACKED = b"\x0b\x02\x80"
 
-    assert (made.stand, made.until) == (Stand.GOOD, 150.0 + LIMITS.silence_s)
-    made.end(Ended.COMPLETE, 151.0)
-    assert verdict(made) is Verdict.CANCELLED
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize(
+    ("ended", "stand", "found", "blame"),
+    [
+        pytest.param(Ended.COMPLETE, Stand.GOOD, Verdict.MALFORMED, Blame.INCONCLUSIVE, id="whole"),
+        pytest.param(Ended.CANCELLED, Stand.GOOD, Verdict.CANCELLED, Blame.INCONCLUSIVE, id="left by its caller"),
+        pytest.param(Ended.RESET, Stand.BAD, Verdict.CUT, Blame.PROVIDER_FAILURE, id="broken off"),
+        pytest.param(Ended.SILENCE, Stand.BAD, Verdict.TIMEOUT_SILENCE, Blame.PROVIDER_FAILURE, id="fallen silent"),
+    ],
+)
+def test_a_body_that_nobody_can_read_is_handed_on_and_only_its_end_is_judged(
+    streamed: bool, ended: Ended, stand: Stand, found: Verdict, blame: Blame
+) -> None:
+    made = attempt(streamed=streamed)
+    made.headers(200, {"Content-Encoding": "br"}, 101.0)
+    made.feed(PACKED, 150.0)
+    shown = made.take()
+
+    assert (made.stand, made.until, shown) == (Stand.GOOD, 150.0 + LIMITS.silence_s, [PACKED])
+    made.end(ended, 151.0)
+    judgement = made.ended.judgement
+    assert (made.stand, judgement.verdict, judgement.blame) == (stand, found, blame)
+    assert (made.ended.answer.body, made.ended.answer.text_chars) == (Body.PACKED, None)
+
+
+def test_an_error_whose_body_nobody_can_read_is_held_back_and_judged_by_its_status() -> None:
+    made = attempt()
+    made.headers(502, {"content-encoding": "br"}, 101.0)
+    for at in (102.0, 103.0):
+        made.feed(PACKED, at)
+
+    assert (made.stand, made.take(), made.until) == (Stand.HELD, [], 102.0 + ERROR_BODY_S)
+    made.end(Ended.COMPLETE, 104.0)
+    assert (made.stand, verdict(made), made.rest()) == (Stand.BAD, Verdict.HTTP_ERROR, [PACKED, PACKED])
 
 
 def test_a_broken_encoding_is_a_broken_body() -> None:
