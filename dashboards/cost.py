@@ -39,11 +39,11 @@ _MONEY = Row(
             defaults=_CENTS,
         ),
         stat(
-            "A good probe",
-            "What probes cost in 24 hours, by the number of good ones.",
-            f"{_spent('1d')} / sum(increase(firstbyte_probe_duration_seconds_count[1d]))",
+            "1000 good probes",
+            "What probes cost in 24 hours, failed ones too, for a thousand good ones.",
+            f"1000 * {_spent('1d')} / sum(increase(firstbyte_probe_duration_seconds_count[1d]))",
             "currencyUSD",
-            defaults={"decimals": 5},
+            defaults=_CENTS,
         ),
         gauges(
             "Budget of the day that is used",
@@ -106,11 +106,15 @@ _USE = Row(
                 legend="{{cause}}",
             ),
         ),
-        gauges(
+        stat(
             "Tokens of the day's budget",
             "What each provider may spend a day, in tokens.",
-            Query(expr="max by (provider) (firstbyte_probe_budget_tokens)", legend="{{provider}}", instant=True),
+            "max by (provider) (firstbyte_probe_budget_tokens)",
             "short",
+            width=12,
+            height=8,
+            legend="{{provider}}",
+            named=True,
         ),
     ),
 )

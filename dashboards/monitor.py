@@ -15,7 +15,11 @@ _REPLICAS = Row(
     title="Replicas",
     panels=(
         stat(
-            "Replicas up", "Replicas that Prometheus could scrape.", "sum(up)", "short", steps=((None, RED), (1, GREEN))
+            "Replicas down",
+            "Replicas that Prometheus could not scrape; which, shows below.",
+            "count(up) - sum(up)",
+            "short",
+            steps=((None, GREEN), (1, RED)),
         ),
         stat(
             "Versions",
@@ -55,6 +59,7 @@ _REPLICAS = Row(
             "Lines of the log that were held back because too many were alike: something went wrong very often.",
             "sum(increase(firstbyte_log_lines_held_back_total[1d]))",
             "short",
+            width=6,
             steps=((None, GREEN), (1, ORANGE)),
         ),
         stat(
@@ -62,12 +67,14 @@ _REPLICAS = Row(
             "Messages that receivers of notifications took.",
             "sum(increase(firstbyte_notifications_total[1d]))",
             "short",
+            width=6,
         ),
         stat(
             "Messages waiting",
             "Messages that wait for their receivers: of a replica that doesn't see all, the largest counts.",
             "max(sum by (instance) (firstbyte_notifications_pending))",
             "short",
+            width=6,
             steps=((None, GREEN), (1, ORANGE)),
         ),
         stat(
@@ -75,6 +82,7 @@ _REPLICAS = Row(
             "Messages that nobody will get: refused for good, too old, or too many.",
             "sum(increase(firstbyte_notifications_dropped_total[1d]))",
             "short",
+            width=6,
             steps=((None, GREEN), (1, RED)),
         ),
         timeline(
@@ -108,7 +116,7 @@ _TIME = Row(
             "The worst since the last scrape. What is timed during more than a quarter of a second counts for nothing.",
             _each("max by (instance) (firstbyte_event_loop_lag_seconds)"),
             "s",
-            limit=True,
+            edge=True,
             steps=((None, GREEN), (0.25, RED)),
         ),
         lines(
@@ -159,6 +167,7 @@ _PROCESS = Row(
                 ),
             ),
             "ops",
+            width=8,
         ),
         bars(
             "Lines of the log",
@@ -166,12 +175,14 @@ _PROCESS = Row(
             Query(
                 expr="sum by (level) (increase(firstbyte_log_lines_total[$__rate_interval])) > 0", legend="{{level}}"
             ),
+            width=8,
         ),
         lines(
             "Up for",
             "How long each replica has been running.",
             _each("time() - max by (instance) (process_start_time_seconds)"),
             "s",
+            width=8,
         ),
     ),
 )

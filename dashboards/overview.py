@@ -15,7 +15,7 @@ from dashboards.panels import (
     table,
     timeline,
 )
-from dashboards.queries import STATE, TARGET, Query, share
+from dashboards.queries import GIVEN, STATE, TARGET, Query, share
 
 _BY = "provider, model"
 # A sample stands for the moment at which its scrape began, and may tell of one a little later.
@@ -39,6 +39,7 @@ _NOW = Row(
             "Targets whose circuit is closed, or held closed by hand.",
             f'sum(max by ({_BY}) (firstbyte_circuit_state{{state=~"closed|held-closed"}}))',
             "short",
+            steps=((None, RED), (1, GREEN)),
         ),
         stat(
             "Routes without a target",
@@ -57,15 +58,19 @@ _NOW = Row(
         stat(
             "Worst share of failed probes",
             "The target whose probes failed most in the window. Failures of all kinds, our own key's too.",
-            f"max({_failed('$window')})",
+            f"topk(1, {_failed('$window')})",
             "percentunit",
+            legend=TARGET,
+            named=True,
             steps=SHARE,
         ),
         stat(
             "Oldest last probe",
             "How long ago the last probe ended of the target that has waited longest. Old data is no good news.",
-            f"max({_AGE})",
+            f"topk(1, {_AGE})",
             "s",
+            legend=TARGET,
+            named=True,
             steps=((None, GREEN), (120, ORANGE), (180, RED)),
         ),
         stat(
@@ -74,6 +79,16 @@ _NOW = Row(
             "sum(increase(firstbyte_probe_cost_usd_total[1d]))",
             "currencyUSD",
             defaults={"decimals": 2},
+        ),
+        stat(
+            "Where routes lead now",
+            "The target that agents get on each route, and its circuit. Whoever gets an open one got the least bad.",
+            GIVEN,
+            "none",
+            width=24,
+            words=STATES,
+            legend=f"{{{{route}}}}: {TARGET}",
+            named=True,
         ),
     ),
 )
@@ -124,7 +139,7 @@ _OVER_TIME = Row(
             "From the request to the first part of the model's answer, a point a probe; none for one that failed.",
             (Query(expr=_LAST, legend=TARGET),),
             "s",
-            limit=True,
+            slow=True,
             points=True,
             log=True,
             height=10,

@@ -11,7 +11,6 @@ GREEN, YELLOW, ORANGE, RED, BLUE, GREY = "green", "yellow", "orange", "red", "bl
 # A share of failures, a first byte in seconds: from which value on a colour counts.
 SHARE = ((None, GREEN), (0.01, ORANGE), (0.05, RED))
 FIRST_BYTE = ((None, GREEN), (12, ORANGE), (40, RED))
-LIMIT = ((None, GREEN), (40, RED))
 PLAIN = ((None, GREEN),)
 STATES = {0: ("closed", GREEN), 1: ("half-open", YELLOW), 2: ("open", RED), 3: ("held by hand", BLUE)}
 YES_NO = {0: ("no", RED), 1: ("yes", GREEN)}
@@ -94,26 +93,42 @@ def _mappings(words: Words) -> list[Json]:
 
 
 def stat(title: str, description: str, expr: str, unit: str, *, width: int = 4, **more: Any) -> Panel:
-    """One number of now. `more` are a panel's other fields."""
+    """One number of now, or one for each of several; `named` says which. `more` are a panel's other fields."""
     options = {
         "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
         "colorMode": "value",
         "graphMode": "none",
         "justifyMode": "auto",
         "orientation": "auto",
-        "textMode": "auto",
-        "wideLayout": True,
+        "textMode": "value_and_name" if more.pop("named", False) else "auto",
+        "wideLayout": False,
     }
     query = Query(expr=expr, legend=more.pop("legend", ""), instant=True)
     told: Json = {"kind": "stat", "title": title, "description": description, "queries": (query,), "unit": unit}
     return Panel(**(told | {"width": width, "height": 4, "options": options} | more))
 
 
+# Of targets with limits of their own the lowest counts.
+_SLOW = Query(expr="min(firstbyte_probe_slow_limit_seconds)", legend="slow limit")
+_SLOW_LINE: Json = {
+    "matcher": {"id": "byName", "options": _SLOW.legend},
+    "properties": [
+        {"id": "color", "value": {"mode": "fixed", "fixedColor": RED}},
+        {"id": "custom.drawStyle", "value": "line"},
+        {"id": "custom.showPoints", "value": "never"},
+        {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 10]}},
+    ],
+}
+
+
 def lines(
     title: str, description: str, queries: tuple[Query, ...], unit: str, *, width: int = 12, **more: Any
 ) -> Panel:
-    """Lines over time; `limit` draws the limit of 40 s, `points` each value apart, `stacked` piles them up."""
-    limit, points, stacked = (more.pop(word, False) for word in ("limit", "points", "stacked"))
+    """Lines over time.
+
+    `slow` draws the policy's limit beside first bytes, `edge` a threshold; `points` stand apart, `stacked` ones pile up.
+    """
+    slow, edge, points, stacked = (more.pop(word, False) for word in ("slow", "edge", "points", "stacked"))
     custom: Json = {
         "drawStyle": "points" if points else more.pop("draw", "line"),
         "lineWidth": 1,
@@ -123,7 +138,7 @@ def lines(
         "spanNulls": False,
         "axisSoftMin": 0,
         "stacking": {"group": "A", "mode": more.pop("stack", "normal") if stacked else "none"},
-        "thresholdsStyle": {"mode": "line" if limit else "off"},
+        "thresholdsStyle": {"mode": "line" if edge else "off"},
         "scaleDistribution": {"type": "log", "log": 10} if more.pop("log", False) else {"type": "linear"},
     }
     options = {
@@ -131,7 +146,9 @@ def lines(
         "tooltip": {"mode": "multi", "sort": "desc"},
     }
     told: Json = {"kind": "timeseries", "title": title, "description": description, "queries": queries, "unit": unit}
-    told |= {"steps": LIMIT if limit else PLAIN, "custom": custom, "options": options, "width": width}
+    told |= {"custom": custom, "options": options, "width": width}
+    if slow:
+        told |= {"queries": (*queries, _SLOW), "overrides": (_SLOW_LINE,)}
     return Panel(**(told | more))
 
 

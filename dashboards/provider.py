@@ -22,8 +22,9 @@ def _last(what: str) -> Query:
 
 
 def _first_byte(title: str, share_: float) -> Panel:
-    told = f"First bytes of {share_:.0%} of the window's good probes came within this; the slowest model counts."
-    return stat(title, told, f"max(max by ({_BY}) ({_quantile(share_)}))", "s", width=3, steps=FIRST_BYTE)
+    told = f"First bytes of {share_:.0%} of the window's good probes came within this, of the slowest model."
+    slowest = f"topk(1, max by ({_BY}) ({_quantile(share_)}))"
+    return stat(title, told, slowest, "s", width=3, steps=FIRST_BYTE, legend="{{model}}", named=True)
 
 
 _NOW = Row(
@@ -37,6 +38,7 @@ _NOW = Row(
             width=6,
             words=STATES,
             legend="{{model}}",
+            named=True,
         ),
         stat(
             "Last move",
@@ -58,7 +60,7 @@ _TIMES = Row(
         timeline(
             "Circuits over time",
             "What state each model's circuit was in.",
-            Query(expr=STATE, legend="{{model}}"),
+            Query(expr=STATE, legend=TARGET),
             STATES,
             height=6,
         ),
@@ -67,15 +69,20 @@ _TIMES = Row(
             "One point a probe. A gap between headers and first byte is a model that thinks or waits its turn.",
             (_last("headers"), _last("first_byte"), _last("duration")),
             "s",
-            limit=True,
+            slow=True,
             points=True,
             log=True,
             height=10,
         ),
         lines(
             "Phases before the first byte",
-            "How long the last probe took to connect, to agree on TLS, to send, and to wait for the first event.",
-            (Query(expr=f"max by ({_BY}, phase) (firstbyte_probe_last_phase_seconds)", legend="{{model}} {{phase}}"),),
+            "How long the last probe took to connect, to agree on TLS, to send, to wait; of several models the mean.",
+            (
+                Query(
+                    expr=f"avg by (phase) (max by ({_BY}, phase) (firstbyte_probe_last_phase_seconds))",
+                    legend="{{phase}}",
+                ),
+            ),
             "s",
             stacked=True,
             height=10,
@@ -88,7 +95,7 @@ _TIMES = Row(
                 for each in (0.5, 0.95, 0.99)
             ),
             "s",
-            limit=True,
+            slow=True,
         ),
         lines(
             "Share with a first byte in time",
@@ -138,7 +145,7 @@ _ANSWERS = Row(
         bars(
             "Slow probes",
             "Probes whose first byte came later than the policy's limit, or not within it.",
-            Query(expr=f"sum by ({_BY}) (increase(firstbyte_probe_slow_total[$__rate_interval]))", legend=TARGET),
+            Query(expr=f"sum by ({_BY}) (increase(firstbyte_probe_slow_total[$__rate_interval])) > 0", legend=TARGET),
         ),
         lines(
             "Tokens a second",

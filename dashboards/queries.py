@@ -21,6 +21,9 @@ STATE = """max by (provider, model) (
 OPENS = "slow|errors|error_rate|slump|rate_limited|quota|auth|not_found"
 CLOSES = "recovered|unverified|waited"
 TARGET = "{{provider}}/{{model}}"
+# What each route gives now, as the state of its target's circuit.
+GIVEN = f"""(max by (route, provider, model) (firstbyte_route_target) == 1)
+* on (provider, model) group_left () {STATE}"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The dashboard of routes and circuits."""
 
 from dashboards.frame import Dashboard, Row
-from dashboards.panels import GREEN, GREY, YES_NO, bars, gauges, lines, timeline
+from dashboards.panels import GREEN, GREY, SHARE, YES_NO, bars, gauges, lines, timeline
 from dashboards.queries import TARGET, Query
 
 _REQUESTS = "sum by (%s) (rate(firstbyte_route_requests_total[$__rate_interval]))"
@@ -72,14 +72,16 @@ _CIRCUITS = Row(
             ),
         ),
         gauges(
-            "Share of time in each state",
-            "How much of the shown time each circuit spent in each state.",
+            "Share of time out of use",
+            "How much of the shown time each circuit kept agents away: open, half-open, or held open by hand.",
             Query(
-                expr="max by (provider, model, state) (avg_over_time(firstbyte_circuit_state[$__range])) > 0",
-                legend=f"{TARGET} {{{{state}}}}",
+                expr="sort_desc(sum by (provider, model) (max by (provider, model, state)"
+                ' (avg_over_time(firstbyte_circuit_state{state=~"open|half-open|held-open"}[$__range]))))',
+                legend=TARGET,
                 instant=True,
             ),
             "percentunit",
+            steps=SHARE,
             defaults={"min": 0, "max": 1},
         ),
         bars(
@@ -132,23 +134,33 @@ _STORE = Row(
             "s",
         ),
         lines(
-            "Answers that wait for the store",
-            "Answers kept in memory while the store is gone, how many may be, and those that never came there.",
+            "Room for answers that wait for the store",
+            "How much is taken of the room for answers while the store is gone; when it is full, the oldest go.",
             (
-                Query(expr="sum by (instance) (firstbyte_store_answers_waiting)", legend="{{instance}} wait"),
-                Query(expr="max(firstbyte_store_answers_waiting_most)", legend="may wait"),
                 Query(
-                    expr="sum by (instance) (increase(firstbyte_store_answers_dropped_total[$__rate_interval]))",
-                    legend="{{instance}} dropped",
+                    expr="max by (instance) (firstbyte_store_answers_waiting / firstbyte_store_answers_waiting_most)",
+                    legend="{{instance}}",
                 ),
             ),
-            "short",
+            "percentunit",
+            width=8,
+            defaults={"min": 0, "max": 1},
         ),
         lines(
             "How long answers wait for the store",
             "For how long the oldest answer of each replica has waited.",
             (Query(expr="max by (instance) (firstbyte_store_answers_oldest_seconds)", legend="{{instance}}"),),
             "s",
+            width=8,
+        ),
+        bars(
+            "Answers lost by cause",
+            "Answers that never came into the store, and why.",
+            Query(
+                expr="sum by (cause) (increase(firstbyte_store_answers_dropped_total[$__rate_interval]))",
+                legend="{{cause}}",
+            ),
+            width=8,
         ),
     ),
 )

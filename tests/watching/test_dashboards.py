@@ -147,14 +147,36 @@ def test_a_dashboard_leads_to_the_others_and_to_the_status_page(dashboard: dict[
         assert uid in {one["uid"] for one in COMMITTED.values()}
 
 
-def test_times_of_first_bytes_show_the_limit() -> None:
+def test_times_of_first_bytes_show_the_limit_that_the_policy_names() -> None:
     shown = [panel for dashboard in COMMITTED.values() for panel in panels(dashboard) if panel["type"] == "timeseries"]
-    drawn = [
-        panel for panel in shown if panel["fieldConfig"]["defaults"]["custom"]["thresholdsStyle"]["mode"] == "line"
-    ]
-    steps = [panel["fieldConfig"]["defaults"]["thresholds"]["steps"][-1]["value"] for panel in drawn]
+    limits = {
+        panel["title"]: target["legendFormat"]
+        for panel in shown
+        for target in panel["targets"]
+        if "firstbyte_probe_slow_limit_seconds" in target["expr"]
+    }
+    dashed = {
+        panel["title"]: each["matcher"]["options"]
+        for panel in shown
+        for each in panel["fieldConfig"]["overrides"]
+        if "custom.lineStyle" in {one["id"] for one in each["properties"]}
+    }
 
-    assert steps.count(40) == 3
+    assert set(limits) == {
+        "First byte of each probe",
+        "First byte, headers and end of each probe",
+        "Quantiles of the first byte",
+    }
+    assert dashed == limits
+
+
+@each
+def test_a_number_of_one_target_says_which(dashboard: dict[str, Any]) -> None:
+    for panel in panels(dashboard):
+        exprs = [target["expr"] for target in panel["targets"]]
+        if panel["type"] == "stat" and re.match(r"topk|max by|\(max by", exprs[0]):
+            assert panel["options"]["textMode"] == "value_and_name", panel["title"]
+            assert "{{" in panel["targets"][0]["legendFormat"], panel["title"]
 
 
 def test_the_words_of_queries_are_those_of_the_code() -> None:
@@ -171,7 +193,6 @@ def test_every_metric_of_the_service_is_looked_at_somewhere() -> None:
     assert {re.sub(r"_(bucket|sum|count)$", "", name) for name in unseen} - {
         re.sub(r"_(bucket|sum|count)$", "", name) for name in KNOWN if name in seen
     } == {
-        "firstbyte_probe_slow_limit_seconds",  # the policy's own, beside which dashboards show 40 s
         "firstbyte_probe_budget_usd",  # the share that is used is shown
     }
 
