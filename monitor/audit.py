@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from breaker.answer import Ended, Finish
-from breaker.done import Completion, Next, Reason
+from breaker.done import Completion, Ground, Next
 from breaker.errors import FirstbyteError
 from breaker.logged import AUDIT_LOST
 from breaker.run import Effect, Outcome, Stage, State
@@ -50,7 +50,7 @@ class Audit:
 
     def concluded(self, concluded: Concluded) -> None:
         """A run has a new decision."""
-        if not concluded.decision.completion_allowed or self._chosen(concluded.mark):
+        if not concluded.ruling.completion_allowed or self._chosen(concluded.mark):
             self._line("decision", concluded.mark, _decision(concluded))
 
     def _chosen(self, mark: str) -> bool:
@@ -124,27 +124,27 @@ def _operation(stage: Stage) -> dict[str, object]:
 
 
 def _decision(concluded: Concluded) -> dict[str, object]:
-    decision, last = concluded.decision, concluded.decision.last
-    outcomes = Counter(check.outcome for check in decision.checks)
+    ruling, last = concluded.ruling, concluded.ruling.last
+    outcomes = Counter(check.outcome for check in ruling.checks)
     return {
-        "decision": decision.completion,
-        "completion_allowed": decision.completion_allowed,
-        "claimed": decision.claimed,
-        "reason": decision.reason,
-        "reasons": decision.reasons,
-        "next": decision.next,
+        "decision": ruling.completion,
+        "completion_allowed": ruling.completion_allowed,
+        "claimed": ruling.claimed,
+        "reason": ruling.reason,
+        "reasons": ruling.reasons,
+        "next": ruling.next,
         "provider": concluded.provider,
-        "answers": decision.answers,
-        "hand_backs": decision.hand_backs,
+        "answers": ruling.answers,
+        "hand_backs": ruling.hand_backs,
         "protocol": None if last is None else {"ended": last.ended, "status": last.status, "finish": last.finish},
         "detector": None if last is None else {"verdict": last.verdict, "class": last.blame, "why": last.why},
         "checks": {outcome: outcomes[outcome] for outcome in Outcome},
         "operations": {
-            State.SUCCEEDED: len(decision.succeeded),
-            State.FAILED: len(decision.failed),
-            State.UNKNOWN: len(decision.unknown),
-            State.EXECUTING: len(decision.open),
-            State.PLANNED: len(decision.never_started),
+            State.SUCCEEDED: len(ruling.succeeded),
+            State.FAILED: len(ruling.failed),
+            State.UNKNOWN: len(ruling.unknown),
+            State.EXECUTING: len(ruling.open),
+            State.PLANNED: len(ruling.never_started),
         },
     }
 
@@ -173,8 +173,8 @@ def schema() -> dict[str, object]:
         "decision": _words(Completion),
         "completion_allowed": {"type": "boolean"},
         "claimed": {"type": "boolean"},
-        "reason": _words(Reason),
-        "reasons": {"type": "array", "items": _words(Reason), "minItems": 1},
+        "reason": _words(Ground),
+        "reasons": {"type": "array", "items": _words(Ground), "minItems": 1},
         "next": _words(Next),
         "provider": {"type": ["string", "null"]},
         "answers": _COUNT,

@@ -21,7 +21,7 @@ SECRET = "customer-5512"
 
 
 def concluded(mark: str, *facts: Fact) -> Concluded:
-    return Concluded(mark=mark, decision=decide(fold(facts)), provider="zai", claim=True)
+    return Concluded(mark=mark, ruling=decide(fold(facts)), provider="zai", claim=True)
 
 
 def staged(mark: str, state: State) -> Staged:

@@ -12,7 +12,7 @@ from tests.run.made import answer, bad, wrote
 
 
 def concluded(*facts: Fact, provider: str | None = "zai", claim: bool = True) -> Concluded:
-    return Concluded(mark="0" * 8, decision=decide(fold(facts)), provider=provider, claim=claim)
+    return Concluded(mark="0" * 8, ruling=decide(fold(facts)), provider=provider, claim=claim)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""Whether a task may be called done: a decision that rests on evidence, not on a model's last sentence."""
+"""Whether a task may be called done: a ruling that rests on evidence, not on a model's last sentence."""
 
 from breaker.done.deciding import decide
-from breaker.done.words import DEFAULT_BOUNDS, MAX_HAND_BACKS, MAX_STEPS, Bounds, Completion, Decision, Next, Reason
+from breaker.done.words import DEFAULT_BOUNDS, MAX_HAND_BACKS, MAX_STEPS, Bounds, Completion, Ground, Next, Ruling
 
 __all__ = [
     "DEFAULT_BOUNDS",
@@ -9,8 +9,8 @@ __all__ = [
     "MAX_STEPS",
     "Bounds",
     "Completion",
-    "Decision",
+    "Ground",
     "Next",
-    "Reason",
+    "Ruling",
     "decide",
 ]

@@ -8,24 +8,24 @@ from itertools import takewhile
 
 from breaker.answer import Ended, Finish
 from breaker.done import sentence
-from breaker.done.words import DEFAULT_BOUNDS, OVER, Bounds, Completion, Decision, Next, Reason
+from breaker.done.words import DEFAULT_BOUNDS, OVER, Bounds, Completion, Ground, Next, Ruling
 from breaker.run import Effect, Operation, Outcome, Run, Says, State, Step, blocked
 from breaker.verdict import Blame, Verdict
 
-_STUCK = frozenset({Reason.SAME_CALLS, Reason.POSSIBLE_DEAD_LOOP, Reason.STEP_LIMIT, Reason.OVERFULL})
+_STUCK = frozenset({Ground.SAME_CALLS, Ground.POSSIBLE_DEAD_LOOP, Ground.STEP_LIMIT, Ground.OVERFULL})
 _CLAIMS = frozenset({Says.DONE, Says.ACTED})
-_HANDED_BACK = frozenset({Reason.CLAIMED, Reason.ANNOUNCED})
+_HANDED_BACK = frozenset({Ground.CLAIMED, Ground.ANNOUNCED})
 # What is asked of each step and operation, by names that are quick to find.
 _WELL, _ANSWERS, _GOING_ON = Blame.OK, (Verdict.OK, Verdict.TOOL_CALL), (Finish.TOOL_CALLS, Finish.PAUSED)
 _PLANNED, _SUCCEEDED = State.PLANNED, State.SUCCEEDED
 
 
-def decide(run: Run, bounds: Bounds = DEFAULT_BOUNDS) -> Decision:
+def decide(run: Run, bounds: Bounds = DEFAULT_BOUNDS) -> Ruling:
     """Whether a task is done, by all that its run is known to be; the same for the same run."""
     seen = _Seen(run, bounds)
-    reasons = tuple(dict.fromkeys(seen.reasons())) or (Reason.AGREED,)
+    reasons = tuple(dict.fromkeys(seen.reasons())) or (Ground.AGREED,)
     completion, last = seen.completion(reasons), seen.last
-    decision = Decision(
+    ruling = Ruling(
         completion=completion,
         reasons=reasons,
         next=seen.next(completion, reasons),
@@ -43,7 +43,7 @@ def decide(run: Run, bounds: Bounds = DEFAULT_BOUNDS) -> Decision:
         missing=seen.missing,
         checks=run.checks,
     )
-    return replace(decision, message=sentence.message(decision), notice=sentence.notice(decision))
+    return replace(ruling, message=sentence.message(ruling), notice=sentence.notice(ruling))
 
 
 class _Seen:
@@ -79,26 +79,26 @@ class _Seen:
             if one.state is state and (one.id in counted or one.effect is Effect.WRITE)
         )
 
-    def reasons(self) -> Iterator[Reason]:
+    def reasons(self) -> Iterator[Ground]:
         """All that speaks against completion, what decides first."""
         if self._run.overfull:
-            yield Reason.OVERFULL
+            yield Ground.OVERFULL
         yield from self._stuck()
         found = list(self._turn()) or list(self._said_only())
         found += [*self._operations(), *self._checks()]
         if found and len(self.answers) >= self._bounds.steps:
-            yield Reason.STEP_LIMIT
+            yield Ground.STEP_LIMIT
         yield from found
 
-    def completion(self, reasons: Sequence[Reason]) -> Completion:
+    def completion(self, reasons: Sequence[Ground]) -> Completion:
         """What these reasons make of it."""
-        if reasons == (Reason.AGREED,):
+        if reasons == (Ground.AGREED,):
             return Completion.COMPLETED
         if not OVER.issuperset(reasons):
             return Completion.NOT_FINISHED
         return Completion.PARTIALLY_COMPLETED if self.having(State.SUCCEEDED) else Completion.FAILED
 
-    def next(self, completion: Completion, reasons: Sequence[Reason]) -> Next:
+    def next(self, completion: Completion, reasons: Sequence[Ground]) -> Next:
         """What is to be done now."""
         if completion is Completion.COMPLETED:
             return Next.FINISH
@@ -106,34 +106,34 @@ class _Seen:
             return Next.STOP
         if _HANDED_BACK.intersection(reasons) and self.hand_backs >= self._bounds.hand_backs:
             return Next.STOP
-        if Reason.OUTPUT_LIMIT in reasons:
+        if Ground.OUTPUT_LIMIT in reasons:
             return Next.ASK_AGAIN if self._in_vain <= self._bounds.hand_backs else Next.STOP
-        if self.last is not None and Reason.NOT_AN_ANSWER in reasons:
+        if self.last is not None and Ground.NOT_AN_ANSWER in reasons:
             of_no_use = self.last.blame is Blame.CALLER_FAULT or self._in_vain >= self._bounds.turns
             return Next.STOP if of_no_use else Next.ASK_AGAIN
         return Next.GO_ON
 
     # The last answer
 
-    def _turn(self) -> Iterator[Reason]:
+    def _turn(self) -> Iterator[Ground]:
         """What is wrong with the last answer as the end of a task."""
         if self.last is None:
-            yield Reason.NO_ANSWER
+            yield Ground.NO_ANSWER
         elif self.last.verdict is Verdict.LENGTH:
-            yield Reason.OUTPUT_LIMIT
+            yield Ground.OUTPUT_LIMIT
         elif not _is_answer(self.last):
-            yield Reason.NOT_AN_ANSWER
+            yield Ground.NOT_AN_ANSWER
         elif _goes_on(self.last):
-            yield Reason.CALLS_OPEN
+            yield Ground.CALLS_OPEN
 
-    def _said_only(self) -> Iterator[Reason]:
+    def _said_only(self) -> Iterator[Ground]:
         """Whether a final answer says more than was done. `last` is an answer without a call."""
         assert self.last is not None
         waits = bool(self.missing or self._startable() or self.having(State.EXECUTING))
         if self.last.says in _CLAIMS and (waits or not self._has_evidence()):
-            yield Reason.CLAIMED
+            yield Ground.CLAIMED
         elif waits or (self.last.says is Says.NEXT and self._has_tools()):
-            yield Reason.ANNOUNCED
+            yield Ground.ANNOUNCED
 
     def _has_tools(self) -> bool:
         return any(step.tools or _goes_on(step) for step in self._run.steps)
@@ -167,41 +167,41 @@ class _Seen:
             return True
         return one.state is not _PLANNED and self._went_on <= one.ended_seq
 
-    def _operations(self) -> Iterator[Reason]:
+    def _operations(self) -> Iterator[Ground]:
         if self.having(State.UNKNOWN):
-            yield Reason.OPERATION_UNKNOWN
+            yield Ground.OPERATION_UNKNOWN
         if self.having(State.FAILED):
-            yield Reason.OPERATION_FAILED
+            yield Ground.OPERATION_FAILED
         if self.having(State.EXECUTING):
-            yield Reason.OPERATION_OPEN
+            yield Ground.OPERATION_OPEN
         startable = self._startable()
         if self.missing or startable:
-            yield Reason.OPERATION_MISSING
+            yield Ground.OPERATION_MISSING
         if len(startable) < len(self.having(State.PLANNED)):
-            yield Reason.OPERATION_BLOCKED
+            yield Ground.OPERATION_BLOCKED
 
     def _startable(self) -> list[Operation]:
         """Those that haven't begun though nothing is in their way for good."""
         return [one for one in self.having(State.PLANNED) if one.id not in self._blocked]
 
-    def _checks(self) -> Iterator[Reason]:
+    def _checks(self) -> Iterator[Ground]:
         outcomes = {check.outcome for check in self._run.checks}
         if Outcome.FAILED in outcomes:
-            yield Reason.CHECK_FAILED
+            yield Ground.CHECK_FAILED
         if Outcome.UNKNOWN in outcomes:
-            yield Reason.CHECK_UNKNOWN
+            yield Ground.CHECK_UNKNOWN
 
     # Going round
 
-    def _stuck(self) -> Iterator[Reason]:
+    def _stuck(self) -> Iterator[Ground]:
         """Whether the run goes round; a final answer ends that."""
         if not self.answers or not _goes_on(self.answers[-1]):
             return
         newest = [step.calls for step in self.answers[-self._bounds.same_calls :]]
         if len(newest) == self._bounds.same_calls and newest[0] is not None and len(set(newest)) == 1:
-            yield Reason.SAME_CALLS
+            yield Ground.SAME_CALLS
         elif self._goes_round():
-            yield Reason.POSSIBLE_DEAD_LOOP
+            yield Ground.POSSIBLE_DEAD_LOOP
 
     def _goes_round(self) -> bool:
         """Whether the last turns called only what was called before, learnt nothing, and grew in no way."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
-from breaker.done.words import Completion, Decision, Next, Reason
+from breaker.done.words import Completion, Ground, Next, Ruling
 from breaker.run import Check, Operation, Outcome, Says
 
 _MOST_NAMED = 20
@@ -20,19 +20,19 @@ _BEGINS = {
     Completion.NOT_FINISHED: "The task is not done.",
 }
 _WHY = {
-    Reason.NO_ANSWER: "The model hasn't answered.",
-    Reason.OUTPUT_LIMIT: "The last answer was cut off at the limit of its length.",
-    Reason.CALLS_OPEN: "The model has called tools and waits for what comes of it.",
-    Reason.CLAIMED: "The model says that it is complete, but nothing shows that anything was done.",
-    Reason.ANNOUNCED: "The model has only announced what it would do next.",
-    Reason.SAME_CALLS: "It was stopped since it made the same calls again and again.",
-    Reason.POSSIBLE_DEAD_LOOP: "It was stopped since nothing new came of its last turns.",
-    Reason.OVERFULL: "It was too long to be followed.",
+    Ground.NO_ANSWER: "The model hasn't answered.",
+    Ground.OUTPUT_LIMIT: "The last answer was cut off at the limit of its length.",
+    Ground.CALLS_OPEN: "The model has called tools and waits for what comes of it.",
+    Ground.CLAIMED: "The model says that it is complete, but nothing shows that anything was done.",
+    Ground.ANNOUNCED: "The model has only announced what it would do next.",
+    Ground.SAME_CALLS: "It was stopped since it made the same calls again and again.",
+    Ground.POSSIBLE_DEAD_LOOP: "It was stopped since nothing new came of its last turns.",
+    Ground.OVERFULL: "It was too long to be followed.",
 }
 _ACTED = "The model says that it has changed something, but nothing shows that it has."
 _NOTICES = {
-    Reason.ANNOUNCED: "You have announced a next step and called no tool. The task is still open: do it now.",
-    Reason.CLAIMED: "You have said that the task is complete, but no tool has shown that it is."
+    Ground.ANNOUNCED: "You have announced a next step and called no tool. The task is still open: do it now.",
+    Ground.CLAIMED: "You have said that the task is complete, but no tool has shown that it is."
     " Do what is left, or say what keeps you from it.",
 }
 _ACTED_NOTICE = (
@@ -41,49 +41,49 @@ _ACTED_NOTICE = (
 )
 
 
-def message(decision: Decision) -> str:
+def message(ruling: Ruling) -> str:
     """A sentence or some for the user."""
-    tools = _tools(decision)
-    parts = [_BEGINS[decision.completion]]
-    parts += [_why(reason, decision) for reason in decision.reasons]
-    parts.append(_listed("Done", decision.succeeded, tools))
-    parts.append(_listed("Failed", decision.failed, tools))
-    parts.append(_listed("Nobody knows whether it happened (look before it is done again)", decision.unknown, tools))
-    parts.append(_listed("Not ended", decision.open, tools))
-    parts.append(_listed("Not started", decision.never_started, tools))
-    parts.append(_checks("Checks that failed", decision.checks, Outcome.FAILED))
-    parts.append(_checks("Checks that couldn't be made", decision.checks, Outcome.UNKNOWN))
+    tools = _tools(ruling)
+    parts = [_BEGINS[ruling.completion]]
+    parts += [_why(reason, ruling) for reason in ruling.reasons]
+    parts.append(_listed("Done", ruling.succeeded, tools))
+    parts.append(_listed("Failed", ruling.failed, tools))
+    parts.append(_listed("Nobody knows whether it happened (look before it is done again)", ruling.unknown, tools))
+    parts.append(_listed("Not ended", ruling.open, tools))
+    parts.append(_listed("Not started", ruling.never_started, tools))
+    parts.append(_checks("Checks that failed", ruling.checks, Outcome.FAILED))
+    parts.append(_checks("Checks that couldn't be made", ruling.checks, Outcome.UNKNOWN))
     return " ".join(part for part in parts if part)
 
 
-def notice(decision: Decision) -> str | None:
+def notice(ruling: Ruling) -> str | None:
     """What to tell the model where its task is handed back to it; None where nothing is to be said."""
-    reason = next((reason for reason in decision.reasons if reason in _NOTICES), None)
-    if decision.next is not Next.GO_ON or reason is None:
+    reason = next((reason for reason in ruling.reasons if reason in _NOTICES), None)
+    if ruling.next is not Next.GO_ON or reason is None:
         return None
-    said = _ACTED_NOTICE if reason is Reason.CLAIMED and _acted(decision) else _NOTICES[reason]
-    left = _listed("Still to do", decision.never_started, _tools(decision))
+    said = _ACTED_NOTICE if reason is Ground.CLAIMED and _acted(ruling) else _NOTICES[reason]
+    left = _listed("Still to do", ruling.never_started, _tools(ruling))
     return " ".join(part for part in (said, left) if part)
 
 
-def _tools(decision: Decision) -> Mapping[str, str]:
+def _tools(ruling: Ruling) -> Mapping[str, str]:
     """The tools of all operations that are told of, by their ids."""
-    groups = (decision.succeeded, decision.failed, decision.unknown, decision.open, decision.never_started)
+    groups = (ruling.succeeded, ruling.failed, ruling.unknown, ruling.open, ruling.never_started)
     return {one.id: one.tool for group in groups for one in group}
 
 
-def _why(reason: Reason, decision: Decision) -> str:
-    if reason is Reason.NOT_AN_ANSWER and decision.last is not None:
-        return f"The last answer was none: {decision.last.why} ({decision.last.verdict})."
-    if reason is Reason.CLAIMED and _acted(decision):
+def _why(reason: Ground, ruling: Ruling) -> str:
+    if reason is Ground.NOT_AN_ANSWER and ruling.last is not None:
+        return f"The last answer was none: {ruling.last.why} ({ruling.last.verdict})."
+    if reason is Ground.CLAIMED and _acted(ruling):
         return _ACTED
-    if reason is Reason.STEP_LIMIT:
-        return f"It was stopped after {decision.answers} answers."
+    if reason is Ground.STEP_LIMIT:
+        return f"It was stopped after {ruling.answers} answers."
     return _WHY.get(reason, "")
 
 
-def _acted(decision: Decision) -> bool:
-    return decision.last is not None and decision.last.says is Says.ACTED and not decision.never_started
+def _acted(ruling: Ruling) -> bool:
+    return ruling.last is not None and ruling.last.says is Says.ACTED and not ruling.never_started
 
 
 def _listed(title: str, operations: Sequence[Operation], tools: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The words of the decision whether a task is done."""
+"""The words of the ruling whether a task is done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Completion(StrEnum):
     NOT_FINISHED = "not_finished"  # something is still open, or it was stopped
 
 
-class Reason(StrEnum):
+class Ground(StrEnum):
     """Why a task is, or isn't, completed."""
 
     AGREED = "agreed"  # all that is known of the run says so
@@ -44,11 +44,11 @@ class Reason(StrEnum):
 # Where nothing but these speaks against it, nothing more is to come.
 OVER = frozenset(
     {
-        Reason.OPERATION_FAILED,
-        Reason.OPERATION_UNKNOWN,
-        Reason.OPERATION_BLOCKED,
-        Reason.CHECK_FAILED,
-        Reason.CHECK_UNKNOWN,
+        Ground.OPERATION_FAILED,
+        Ground.OPERATION_UNKNOWN,
+        Ground.OPERATION_BLOCKED,
+        Ground.CHECK_FAILED,
+        Ground.CHECK_UNKNOWN,
     }
 )
 
@@ -80,7 +80,7 @@ MAX_STEPS, MAX_HAND_BACKS = 1_000, 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Decision:
+class Ruling:
     """Whether a task may be called done, and on what that rests.
 
     `reasons` are all that speak against it, the first one decides; AGREED alone where none does. `last` is the last
@@ -91,7 +91,7 @@ class Decision:
     """
 
     completion: Completion
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Ground, ...]
     next: Next
     message: str
     notice: str | None
@@ -113,7 +113,7 @@ class Decision:
         return self.completion is Completion.COMPLETED
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> Ground:
         """The reason that decides."""
         return self.reasons[0]
 

@@ -5,7 +5,7 @@ import logging
 from collections import deque
 from typing import NamedTuple
 
-from breaker.done import Decision
+from breaker.done import Ruling
 from breaker.errors import StoreError
 from breaker.logged import STORE_TROUBLE
 from breaker.store.contract import Conclusion, KeptRun, Note, Novel, RunStore
@@ -28,7 +28,7 @@ def mark_of(name: str) -> str:
 
 class _Made(NamedTuple):
     conclusion: Conclusion
-    decision: Decision
+    ruling: Ruling
 
 
 class Concluding:
@@ -44,16 +44,16 @@ class Concluding:
         self._notes: deque[Note] = deque(maxlen=_MOST)
         self._counting: asyncio.Task[None] | None = None
 
-    async def conclude(self, name: str, kept: KeptRun, decision: Decision) -> None:
+    async def conclude(self, name: str, kept: KeptRun, ruling: Ruling) -> None:
         """Let a decision be counted about a run of which the store has just told this."""
-        last = decision.last
-        decided = f"{','.join(decision.reasons)} {'' if last is None else last.id}"
-        claimed = last.id if last is not None and decision.claimed else ""
+        last = ruling.last
+        decided = f"{','.join(ruling.reasons)} {'' if last is None else last.id}"
+        claimed = last.id if last is not None and ruling.claimed else ""
         if (kept.decided, kept.claimed) == (decided, claimed or kept.claimed):
             return
         if len(self._made) >= _MOST:
             await self.settled()
-        self._made.append(_Made(Conclusion(name, decided, claimed), decision))
+        self._made.append(_Made(Conclusion(name, decided, claimed), ruling))
         self.go_on()
 
     def go_on(self) -> None:
@@ -105,9 +105,9 @@ class Concluding:
 
     def _tell(self, made: _Made, new: Novel) -> Note:
         """Tell the listeners; gives what is to be noted."""
-        mark, decision, last = mark_of(made.conclusion.name), made.decision, made.decision.last
+        mark, ruling, last = mark_of(made.conclusion.name), made.ruling, made.ruling.last
         provider = None if last is None else last.target.partition("/")[0]
-        concluded = Concluded(mark=mark, decision=decision, provider=provider, claim=new.claim)
+        concluded = Concluded(mark=mark, ruling=ruling, provider=provider, claim=new.claim)
         tell(self._listeners.concluded, concluded)
-        line = last_runs.write(mark, decision, provider)
-        return Note(line, provider if new.claim else None, decision.prevented)
+        line = last_runs.write(mark, ruling, provider)
+        return Note(line, provider if new.claim else None, ruling.prevented)

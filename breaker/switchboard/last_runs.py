@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from breaker.done import Completion, Decision, Reason
+from breaker.done import Completion, Ground, Ruling
 from breaker.store.contract import LastRuns
 
 
@@ -16,7 +16,7 @@ class LastRun:
     mark: str
     ago_s: float
     completion: Completion
-    reason: Reason
+    reason: Ground
     provider: str | None
     verdict: str | None
     answers: int
@@ -33,19 +33,19 @@ class Last:
     prevented: Mapping[str, int]
 
 
-def write(mark: str, decision: Decision, provider: str | None) -> str:
+def write(mark: str, ruling: Ruling, provider: str | None) -> str:
     """A decision as one line."""
-    groups = (decision.succeeded, decision.failed, decision.unknown, decision.open, decision.never_started)
+    groups = (ruling.succeeded, ruling.failed, ruling.unknown, ruling.open, ruling.never_started)
     return json.dumps(
         {
             "mark": mark,
-            "completion": decision.completion,
-            "reason": decision.reason,
+            "completion": ruling.completion,
+            "reason": ruling.reason,
             "provider": provider,
-            "verdict": decision.verdict,
-            "answers": decision.answers,
+            "verdict": ruling.verdict,
+            "answers": ruling.answers,
             "operations": sum(map(len, groups)),
-            "prevented": decision.prevented,
+            "prevented": ruling.prevented,
         }
     )
 
@@ -67,7 +67,7 @@ def _read(at: str, line: str, now: float) -> LastRun | None:
             mark=str(said["mark"]),
             ago_s=max(now - float(at), 0.0),
             completion=Completion(said["completion"]),
-            reason=Reason(said["reason"]),
+            reason=Ground(said["reason"]),
             provider=said["provider"],
             verdict=said["verdict"],
             answers=int(said["answers"]),

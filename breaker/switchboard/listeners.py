@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from breaker.answer import Answer
 from breaker.circuit import Move
-from breaker.done import Decision
+from breaker.done import Ruling
 from breaker.logged import FAULT
 from breaker.run import Stage
 from breaker.store.contract import Reading
@@ -55,7 +55,7 @@ class Concluded:
     """
 
     mark: str
-    decision: Decision
+    ruling: Ruling
     provider: str | None
     claim: bool
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from breaker.cache import Cache
-from breaker.done import Bounds, Decision, decide
+from breaker.done import Bounds, Ruling, decide
 from breaker.run import Fact, Run, Stage, codec
 from breaker.run.digests import key_of
 from breaker.run.fold import NOTHING, more
@@ -34,7 +34,7 @@ class Decided(NamedTuple):
     """What was decided of a run, and the stamp of what that rests on: while that is the same, so is the decision."""
 
     stamp: str
-    decision: Decision
+    ruling: Ruling
 
 
 class _Known(NamedTuple):
@@ -89,10 +89,10 @@ class Runs:
             self._concluding.go_on()
             return None
         kept, found = await self._run(name, known, kept)
-        decision = decide(found, bounds)
+        ruling = decide(found, bounds)
         if kept.began is not None:
-            await self._concluding.conclude(name, kept, decision)
-        return Decided(kept.stamp, decision)
+            await self._concluding.conclude(name, kept, ruling)
+        return Decided(kept.stamp, ruling)
 
     async def last(self, limit: int) -> last_runs.Last:
         """The last decisions of all runs, and how often a claim of completion was untrue. Raises StoreError."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from prometheus_client import CollectorRegistry
 
-from breaker.done import Completion, Reason
+from breaker.done import Completion, Ground
 from breaker.done.words import OVER
 from breaker.run import State
 from breaker.switchboard import Concluded, Staged
@@ -39,19 +39,19 @@ class RunMetrics:
 
     def concluded(self, concluded: Concluded) -> None:
         """Count a decision, and a claim of completion where it is one."""
-        decision, provider = concluded.decision, concluded.provider
-        self._decisions[decision.completion, decision.reason].inc()
+        ruling, provider = concluded.ruling, concluded.provider
+        self._decisions[ruling.completion, ruling.reason].inc()
         if concluded.claim and provider in self._claimed:  # another replica may know others
             self._claimed[provider].inc()
-            if decision.prevented:
+            if ruling.prevented:
                 self._prevented[provider].inc()
 
 
-def possible() -> list[tuple[Completion, Reason]]:
+def possible() -> list[tuple[Completion, Ground]]:
     """Every decision there can be, with the reason that decides it."""
     pairs = []
-    for reason in Reason:
-        if reason is Reason.AGREED:
+    for reason in Ground:
+        if reason is Ground.AGREED:
             found = [Completion.COMPLETED]
         elif reason in OVER:
             found = [Completion.PARTIALLY_COMPLETED, Completion.FAILED]

@@ -11,8 +11,7 @@ from fastapi import FastAPI
 
 from breaker.answer import Answer, Body, Ended, Fault, Finish
 from breaker.api import Access, create_app
-from breaker.done import Completion, Next
-from breaker.done import Reason as Reasons
+from breaker.done import Completion, Ground, Next
 from breaker.policy import Policy
 from breaker.route import Reason, Role
 from breaker.run import Check, Stage
@@ -124,7 +123,7 @@ def test_the_page_tells_of_every_word_of_a_decision_about_a_task(kind: type[StrE
 def test_runs_are_told_with_every_reason() -> None:
     page = (Path(__file__).parents[2] / "docs" / "runs.md").read_text()
 
-    assert {reason.value for reason in Reasons} == set(re.findall(r"`(\w+)`", _first_column(page, "### Reasons")))
+    assert {reason.value for reason in Ground} == set(re.findall(r"`(\w+)`", _first_column(page, "### Reasons")))
 
 
 def _first_column(page: str, title: str) -> str:

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from breaker.api.runs import tasks
-from breaker.done import Completion, Reason
+from breaker.done import Completion, Ground
 from breaker.switchboard import Switchboard
 from breaker.switchboard.last_runs import Last, LastRun
 from tests.api.scenes import NOW
@@ -20,7 +20,7 @@ def run(**facts: object) -> LastRun:
         "mark": "9a1f03c4",
         "ago_s": 12.0,
         "completion": Completion.COMPLETED,
-        "reason": Reason.AGREED,
+        "reason": Ground.AGREED,
         "provider": "zai",
         "verdict": "ok",
         "answers": 3,
@@ -36,26 +36,26 @@ def run(**facts: object) -> LastRun:
         pytest.param(run(), "9a1f03c4 is done", "3 answers, 1 operation, last asked: zai", id="done"),
         pytest.param(
             run(
-                completion=Completion.NOT_FINISHED, reason=Reason.NOT_AN_ANSWER, verdict="gateway_text", prevented=True
+                completion=Completion.NOT_FINISHED, reason=Ground.NOT_AN_ANSWER, verdict="gateway_text", prevented=True
             ),
             "9a1f03c4 would have been called done, and wasn't",
             "the last answer was none: gateway text, 3 answers, 1 operation, last asked: zai",
             id="prevented",
         ),
         pytest.param(
-            run(completion=Completion.FAILED, reason=Reason.OPERATION_FAILED, answers=1, operations=2),
+            run(completion=Completion.FAILED, reason=Ground.OPERATION_FAILED, answers=1, operations=2),
             "9a1f03c4 has failed",
             "operation failed, 1 answer, 2 operations, last asked: zai",
             id="failed",
         ),
         pytest.param(
-            run(completion=UNFINISHED, reason=Reason.NO_ANSWER, provider=None, verdict=None, answers=0),
+            run(completion=UNFINISHED, reason=Ground.NO_ANSWER, provider=None, verdict=None, answers=0),
             "9a1f03c4 isn't finished",
             "no answer, 0 answers, 1 operation",
             id="not finished",
         ),
         pytest.param(
-            run(completion=Completion.PARTIALLY_COMPLETED, reason=Reason.CHECK_FAILED),
+            run(completion=Completion.PARTIALLY_COMPLETED, reason=Ground.CHECK_FAILED),
             "9a1f03c4 is done in part",
             "check failed, 3 answers, 1 operation, last asked: zai",
             id="in part",

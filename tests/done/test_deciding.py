@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import pytest
 
 from breaker.answer import Ended, Finish
-from breaker.done import Bounds, Completion, Decision, Next, Reason, decide
+from breaker.done import Bounds, Completion, Ground, Next, Ruling, decide
 from breaker.run import Fact, Outcome, Says, State, fold
 from breaker.verdict import Blame, Verdict
 from tests.run.made import answer, bad, check, read, said, wrote
 
 P, X, S, F, U = State.PLANNED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNKNOWN
 ACTED, DONE, NEXT = Says.ACTED, Says.DONE, Says.NEXT
-R, C, N = Reason, Completion, Next
+R, C, N = Ground, Completion, Next
 
 
-def decided(facts: Sequence[Fact], *, overfull: bool = False, **bounds: int) -> Decision:
+def decided(facts: Sequence[Fact], *, overfull: bool = False, **bounds: int) -> Ruling:
     return decide(fold(facts, overfull=overfull), Bounds(**bounds))
 
 
@@ -57,13 +57,13 @@ def decided(facts: Sequence[Fact], *, overfull: bool = False, **bounds: int) -> 
     ],
 )
 def test_it_is_done_where_all_that_is_known_agrees(facts: list[Fact]) -> None:
-    decision = decided(facts)
+    ruling = decided(facts)
 
-    assert (decision.completion, decision.reasons, decision.next) == (C.COMPLETED, (R.AGREED,), N.FINISH)
-    assert decision.completion_allowed
-    assert decision.message.startswith("The task is done.")
-    assert decision.notice is None
-    assert not decision.prevented
+    assert (ruling.completion, ruling.reasons, ruling.next) == (C.COMPLETED, (R.AGREED,), N.FINISH)
+    assert ruling.completion_allowed
+    assert ruling.message.startswith("The task is done.")
+    assert ruling.notice is None
+    assert not ruling.prevented
 
 
 @pytest.mark.parametrize(
@@ -182,12 +182,12 @@ def test_it_is_done_where_all_that_is_known_agrees(facts: list[Fact]) -> None:
         ),
     ],
 )
-def test_it_is_not_done(facts: list[Fact], completion: Completion, reasons: list[Reason], then: Next) -> None:
-    decision = decided(facts)
+def test_it_is_not_done(facts: list[Fact], completion: Completion, reasons: list[Ground], then: Next) -> None:
+    ruling = decided(facts)
 
-    assert (decision.completion, list(decision.reasons), decision.next) == (completion, reasons, then)
-    assert not decision.completion_allowed
-    assert "is not done" in decision.message
+    assert (ruling.completion, list(ruling.reasons), ruling.next) == (completion, reasons, then)
+    assert not ruling.completion_allowed
+    assert "is not done" in ruling.message
 
 
 REFUND: list[Fact] = [
@@ -199,14 +199,14 @@ REFUND: list[Fact] = [
 
 
 def test_a_refund_of_which_nobody_knows_is_named_and_so_is_what_waits_for_it() -> None:
-    decision = decided(REFUND)
+    ruling = decided(REFUND)
 
-    assert decision.completion is C.PARTIALLY_COMPLETED
-    assert decision.reasons == (R.OPERATION_UNKNOWN, R.OPERATION_BLOCKED)
-    assert [one.id for one in decision.succeeded] == ["update_customer"]
-    assert [one.id for one in decision.unknown] == ["refund"]
-    assert [one.id for one in decision.never_started] == ["send_email"]
-    assert decision.message == (
+    assert ruling.completion is C.PARTIALLY_COMPLETED
+    assert ruling.reasons == (R.OPERATION_UNKNOWN, R.OPERATION_BLOCKED)
+    assert [one.id for one in ruling.succeeded] == ["update_customer"]
+    assert [one.id for one in ruling.unknown] == ["refund"]
+    assert [one.id for one in ruling.never_started] == ["send_email"]
+    assert ruling.message == (
         "The task is not done, only part of it is. Done: `update_customer`. Nobody knows whether it happened (look"
         " before it is done again): `refund`. Not started: `send_email`, which needs refund."
     )
@@ -232,10 +232,10 @@ def test_what_was_found_out_later_completes_it() -> None:
     ],
 )
 def test_an_agent_takes_any_end_without_a_call_for_the_end_of_its_task(last: Fact, *, claimed: bool) -> None:
-    decision = decided([last])
+    ruling = decided([last])
 
-    assert decision.claimed is claimed
-    assert decision.prevented is (claimed and not decision.completion_allowed)
+    assert ruling.claimed is claimed
+    assert ruling.prevented is (claimed and not ruling.completion_allowed)
 
 
 def test_a_task_is_handed_back_twice_with_a_notice_and_no_more() -> None:
@@ -243,8 +243,8 @@ def test_a_task_is_handed_back_twice_with_a_notice_and_no_more() -> None:
     seen = []
     for seq in (2, 3, 4):
         facts.append(said(seq, NEXT))
-        decision = decided(facts)
-        seen.append((decision.hand_backs, decision.next, decision.notice))
+        ruling = decided(facts)
+        seen.append((ruling.hand_backs, ruling.next, ruling.notice))
 
     notice = "You have announced a next step and called no tool. The task is still open: do it now. Still to do: `a`."
     assert seen == [(0, N.GO_ON, notice), (1, N.GO_ON, notice), (2, N.STOP, None)]
@@ -308,12 +308,12 @@ ROUND = ("a1", "b2") * 4
         pytest.param([answer(seq, calls=None, tool_calls=1) for seq in range(9)], R.CALLS_OPEN, id="unknown calls"),
     ],
 )
-def test_a_run_that_goes_round_is_stopped(facts: list[Fact], reason: Reason) -> None:
-    decision = decided(facts)
+def test_a_run_that_goes_round_is_stopped(facts: list[Fact], reason: Ground) -> None:
+    ruling = decided(facts)
 
-    assert decision.reason is reason
-    assert (decision.next is N.STOP) is (reason is not R.CALLS_OPEN)
-    assert decision.completion is C.NOT_FINISHED
+    assert ruling.reason is reason
+    assert (ruling.next is N.STOP) is (reason is not R.CALLS_OPEN)
+    assert ruling.completion is C.NOT_FINISHED
 
 
 def test_a_final_answer_ends_a_round() -> None:
@@ -332,17 +332,17 @@ def test_a_run_ends_at_its_limit_of_answers() -> None:
 
 
 def test_of_a_run_that_is_not_kept_whole_nobody_can_say() -> None:
-    decision = decided([answer(1)], overfull=True)
+    ruling = decided([answer(1)], overfull=True)
 
-    assert (decision.reasons, decision.next) == ((R.OVERFULL,), N.STOP)
+    assert (ruling.reasons, ruling.next) == ((R.OVERFULL,), N.STOP)
 
 
 def test_the_verdict_of_the_last_answer_is_told() -> None:
-    decision = decided([bad(1, Verdict.EMPTY)])
+    ruling = decided([bad(1, Verdict.EMPTY)])
 
-    assert decision.verdict is Verdict.EMPTY
+    assert ruling.verdict is Verdict.EMPTY
     assert decided([]).verdict is None
-    assert decision.message == "The task is not done. The last answer was none: a test (empty)."
+    assert ruling.message == "The task is not done. The last answer was none: a test (empty)."
 
 
 def test_the_message_names_a_tool_once_and_of_many_the_first() -> None:
@@ -366,10 +366,10 @@ def test_the_message_lists_what_failed_and_which_checks() -> None:
 
 def test_what_may_have_happened_is_named_to_the_user_though_it_is_not_needed() -> None:
     mail, post = (wrote(name, 1, state, required=False) for name, state in (("mail", U), ("post", X)))
-    decision = decided([mail, post, read("look", 1, U), wrote("update", 2), answer(3)])
+    ruling = decided([mail, post, read("look", 1, U), wrote("update", 2), answer(3)])
 
-    assert (decision.completion, decision.reasons) == (C.COMPLETED, (R.AGREED,))
-    assert decision.message == (
+    assert (ruling.completion, ruling.reasons) == (C.COMPLETED, (R.AGREED,))
+    assert ruling.message == (
         "The task is done. Done: `update`. Nobody knows whether it happened (look before it is done again): `mail`."
         " Not ended: `post`."
     )
@@ -377,9 +377,9 @@ def test_what_may_have_happened_is_named_to_the_user_though_it_is_not_needed() -
 
 def test_who_says_that_something_was_written_after_mere_readings_is_told_so() -> None:
     told: list[Fact] = [answer(1, calls="aa"), read("look", 2), said(3, ACTED)]
-    decision, stopped = decided(told), decided([*told, said(4, ACTED), said(5, ACTED)])
+    ruling, stopped = decided(told), decided([*told, said(4, ACTED), said(5, ACTED)])
 
-    assert decision.notice == (
+    assert ruling.notice == (
         "You have said that you changed something, but no tool that does so was called."
         " Do what is left, or say what keeps you from it."
     )

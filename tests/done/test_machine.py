@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from breaker.done import Decision, decide
+from breaker.done import Ruling, decide
 from breaker.run import Effect, Fact, Outcome, Says, Stage, State, Step, codec, fold
 from breaker.verdict import Blame, Verdict
 from monitor.metrics.runs import possible
@@ -119,21 +119,21 @@ class Runs(RuleBasedStateMachine):
 
     # Whoever decides
 
-    def decision(self) -> Decision:
+    def ruling(self) -> Ruling:
         return decide(fold(self.arrived))
 
     @invariant()
     def nothing_is_done_while_the_last_answer_is_none(self) -> None:
         steps = [fact for fact in self.arrived if isinstance(fact, Step)]
         last = max(steps, key=lambda step: step.seq, default=None)
-        if self.decision().completion_allowed:
+        if self.ruling().completion_allowed:
             assert last is not None
             assert last.blame is Blame.OK
             assert last.verdict is Verdict.OK
 
     @invariant()
     def nothing_is_done_while_a_needed_operation_has_not_surely_succeeded(self) -> None:
-        if self.decision().completion_allowed:
+        if self.ruling().completion_allowed:
             stages = defaultdict[str, list[Stage]](list)
             for fact in self.arrived:
                 if isinstance(fact, Stage):
@@ -142,7 +142,7 @@ class Runs(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_done_while_a_check_speaks_against_it(self) -> None:
-        if self.decision().completion_allowed:
+        if self.ruling().completion_allowed:
             assert all(one.outcome is Outcome.PASSED for one in fold(self.arrived).checks)
 
     @invariant()
@@ -153,20 +153,20 @@ class Runs(RuleBasedStateMachine):
         random.Random(len(shuffled)).shuffle(shuffled)
 
         assert len(read) == len(lines)
-        assert decide(fold(shuffled)) == decide(fold(read)) == self.decision()
+        assert decide(fold(shuffled)) == decide(fold(read)) == self.ruling()
 
     @invariant()
     def it_is_one_of_the_decisions_that_are_counted(self) -> None:
-        decision = self.decision()
+        ruling = self.ruling()
 
-        assert (decision.completion, decision.reason) in POSSIBLE
+        assert (ruling.completion, ruling.reason) in POSSIBLE
 
     @invariant()
     def a_message_never_says_more(self) -> None:
-        decision = self.decision()
+        ruling = self.ruling()
 
-        assert decision.message.startswith("The task is done.") is decision.completion_allowed
-        assert ("is not done" in decision.message) is not decision.completion_allowed
+        assert ruling.message.startswith("The task is done.") is ruling.completion_allowed
+        assert ("is not done" in ruling.message) is not ruling.completion_allowed
 
 
 def needed(stages: list[Stage]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from breaker.api.recent import Recent
 from breaker.circuit import hold
-from breaker.done import DEFAULT_BOUNDS, Reason
+from breaker.done import DEFAULT_BOUNDS, Ground
 from breaker.errors import StoreError, StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
@@ -442,5 +442,5 @@ async def test_two_replicas_say_the_same_of_runs_on_all_nodes(cluster: Cluster) 
     owners = {cluster.owner(f"firstbyte:{{run:{key_of(name)}}}:facts").url for name in runs}
 
     assert len(owners) == 3
-    assert {one and one.decision.reason for one in found} == {Reason.OPERATION_UNKNOWN}
+    assert {one and one.ruling.reason for one in found} == {Ground.OPERATION_UNKNOWN}
     assert (len(concluded), len(last.runs), last.prevented) == (12, 12, {"zai": 12})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from breaker.done import DEFAULT_BOUNDS, Bounds, Reason, decide
+from breaker.done import DEFAULT_BOUNDS, Bounds, Ground, decide
 from breaker.errors import StoreError
 from breaker.run import Fact, Outcome, State, fold
 from breaker.run.digests import key_of
@@ -55,12 +55,12 @@ async def test_many_who_tell_at_once_come_to_what_one_comes_to(store: RedisStore
         await asyncio.gather(*(tell(some) for _ in range(3)))
         decisions = await asyncio.gather(*(one.done("goal-17", DEFAULT_BOUNDS) for one in replicas * 2))
         await asyncio.gather(*(one.settled() for one in replicas))
-        seen.append({one is not None and one.decision == decide(fold(some)) for one in decisions})
+        seen.append({one is not None and one.ruling == decide(fold(some)) for one in decisions})
 
     assert seen == [{True}] * 3
     assert len(staged) == 6
     assert len(concluded) <= 6
-    assert concluded[-1].decision.completion_allowed
+    assert concluded[-1].ruling.completion_allowed
 
 
 def lose_last(server: StoreServer) -> None:
@@ -107,7 +107,7 @@ async def test_whoever_knew_a_run_decides_as_one_who_never_heard_of_it(
 
         assert await replicas[which].read(run) == kept
         assert truly is not None
-        assert truly.decision == decide(kept.run)
+        assert truly.ruling == decide(kept.run)
         assert (truly.stamp == said) is (found is None)
         assert found in (None, truly)
         stamps[which, run] = truly.stamp
@@ -122,7 +122,7 @@ async def test_of_a_run_that_is_full_all_say_the_same(store: RedisStore) -> None
         decisions.append(await known.done("goal-17", DEFAULT_BOUNDS))
 
     assert decisions[-1] is not None
-    assert decisions[-1].decision.reason is Reason.OVERFULL
+    assert decisions[-1].ruling.reason is Ground.OVERFULL
     assert decisions[-1] == await cold.done("goal-17", DEFAULT_BOUNDS)
 
 
@@ -136,7 +136,7 @@ async def test_other_bounds_are_decided_by_what_is_known(store: RedisStore) -> N
 
     assert again is None
     assert other is not None
-    assert (first.decision.reason, other.decision.reason) == (Reason.CALLS_OPEN, Reason.STEP_LIMIT)
+    assert (first.ruling.reason, other.ruling.reason) == (Ground.CALLS_OPEN, Ground.STEP_LIMIT)
 
 
 async def test_a_full_store_keeps_no_agent_from_its_decision(folder: Path) -> None:
@@ -156,6 +156,6 @@ async def test_a_full_store_keeps_no_agent_from_its_decision(folder: Path) -> No
         last = await runs.last(9)
         await store.close()
 
-    assert [one and one.decision.completion_allowed for one in full] == [True] * 2
+    assert [one and one.ruling.completion_allowed for one in full] == [True] * 2
     assert free is None
     assert (len(concluded), len(last.runs), last.claimed) == (1, 1, {"zai": 1})

@@ -61,7 +61,7 @@ class Deciding:
         stamp, body = self._said.get((run, bounds), ("", b""))
         decided = await self._runs.done(run, bounds, stamp)
         if decided is not None:
-            body = encoded(run_shaping.of_decision(run, decided.decision))
+            body = encoded(run_shaping.of_ruling(run, decided.ruling))
             self._said.keep((run, bounds), (decided.stamp, body), len(body))
         return Response(body, headers={**BASE_HEADERS, **NO_STORE}, media_type="application/json")
 

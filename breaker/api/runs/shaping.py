@@ -4,38 +4,38 @@ from collections.abc import Iterable
 
 from breaker.api.runs import shapes
 from breaker.api.shaping import clock
-from breaker.done import Decision
+from breaker.done import Ruling
 from breaker.run import Check, Operation, Step, hindrance
 from breaker.switchboard import Followed
 from breaker.switchboard.last_runs import Last, LastRun
 
 
-def of_decision(run: str, decision: Decision) -> shapes.DoneShape:
+def of_ruling(run: str, ruling: Ruling) -> shapes.DoneShape:
     """A decision as an agent reads it."""
     return {
         "run": run,
-        "decision": decision.completion.value,
-        "completion_allowed": decision.completion_allowed,
-        "reason": decision.reason.value,
-        "reasons": [reason.value for reason in decision.reasons],
-        "next": decision.next.value,
-        "message": decision.message,
-        "notice": decision.notice,
-        "claimed": decision.claimed,
-        "answers": decision.answers,
-        "hand_backs": decision.hand_backs,
-        "last": None if decision.last is None else of_step(decision.last),
-        "succeeded": _named(decision.succeeded),
-        "failed": _named(decision.failed),
-        "unknown": _named(decision.unknown),
-        "open": _named(decision.open),
-        "never_started": _named(decision.never_started),
-        "missing": list(decision.missing),
-        "checks": _checks(decision.checks),
+        "decision": ruling.completion.value,
+        "completion_allowed": ruling.completion_allowed,
+        "reason": ruling.reason.value,
+        "reasons": [reason.value for reason in ruling.reasons],
+        "next": ruling.next.value,
+        "message": ruling.message,
+        "notice": ruling.notice,
+        "claimed": ruling.claimed,
+        "answers": ruling.answers,
+        "hand_backs": ruling.hand_backs,
+        "last": None if ruling.last is None else of_step(ruling.last),
+        "succeeded": _named(ruling.succeeded),
+        "failed": _named(ruling.failed),
+        "unknown": _named(ruling.unknown),
+        "open": _named(ruling.open),
+        "never_started": _named(ruling.never_started),
+        "missing": list(ruling.missing),
+        "checks": _checks(ruling.checks),
     }
 
 
-def of_run(name: str, followed: Followed, decision: Decision) -> shapes.RunShape:
+def of_run(name: str, followed: Followed, ruling: Ruling) -> shapes.RunShape:
     """A run as people read it."""
     run = followed.run
     return {
@@ -46,7 +46,7 @@ def of_run(name: str, followed: Followed, decision: Decision) -> shapes.RunShape
         "steps": [of_step(step) for step in run.steps],
         "operations": [_operation(followed, one) for one in run.operations],
         "checks": _checks(run.checks),
-        "done": of_decision(name, decision),
+        "done": of_ruling(name, ruling),
     }
 
 

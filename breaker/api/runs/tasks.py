@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 
 from breaker.api.notices import Aside, Line
-from breaker.done import Completion, Reason
+from breaker.done import Completion, Ground
 from breaker.errors import StoreError
 from breaker.logged import STORE_GONE
 from breaker.switchboard import LOOK_S, Switchboard
@@ -77,8 +77,8 @@ def _became(one: LastRun) -> str:
 
 
 def _why(one: LastRun) -> str:
-    said = [] if one.reason is Reason.AGREED else [one.reason.value.replace("_", " ")]
-    if one.reason is Reason.NOT_AN_ANSWER and one.verdict:
+    said = [] if one.reason is Ground.AGREED else [one.reason.value.replace("_", " ")]
+    if one.reason is Ground.NOT_AN_ANSWER and one.verdict:
         said = [f"the last answer was none: {one.verdict.replace('_', ' ')}"]
     answers = f"{one.answers} answer{'s' if one.answers != 1 else ''}"
     operations = f"{one.operations} operation{'s' if one.operations != 1 else ''}"

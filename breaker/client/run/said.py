@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from breaker.done import Decision
+    from breaker.done import Ruling
     from breaker.run import Operation
 
 
@@ -69,21 +69,21 @@ def read(said: Mapping[str, Any]) -> Done:
     )
 
 
-def local(decision: Decision) -> Done:
+def local(ruling: Ruling) -> Done:
     """The client's own decision."""
     return Done(
-        completion_allowed=decision.completion_allowed,
-        decision=decision.completion.value,
-        reason=decision.reason.value,
-        reasons=tuple(reason.value for reason in decision.reasons),
-        next=decision.next.value,
-        message=decision.message,
-        notice=decision.notice,
-        verdict=decision.verdict and decision.verdict.value,
-        succeeded=_named(decision.succeeded),
-        failed=_named(decision.failed),
-        unknown=_named(decision.unknown),
-        never_started=_named(decision.never_started),
+        completion_allowed=ruling.completion_allowed,
+        decision=ruling.completion.value,
+        reason=ruling.reason.value,
+        reasons=tuple(reason.value for reason in ruling.reasons),
+        next=ruling.next.value,
+        message=ruling.message,
+        notice=ruling.notice,
+        verdict=ruling.verdict and ruling.verdict.value,
+        succeeded=_named(ruling.succeeded),
+        failed=_named(ruling.failed),
+        unknown=_named(ruling.unknown),
+        never_started=_named(ruling.never_started),
         source=DecidedBy.LOCAL,
     )
 
