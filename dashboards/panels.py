@@ -126,7 +126,7 @@ def lines(
 ) -> Panel:
     """Lines over time.
 
-    `slow` draws the policy's limit beside first bytes, `edge` a threshold; `points` stand apart, `stacked` ones pile up.
+    `slow` draws the policy's limit beside first bytes, `edge` a threshold; `points` stand apart, `stacked` pile up.
     """
     slow, edge, points, stacked = (more.pop(word, False) for word in ("slow", "edge", "points", "stacked"))
     custom: Json = {
