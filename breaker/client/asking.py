@@ -9,7 +9,7 @@ import re
 import time
 
 from breaker.client.keeping import Book, Kept
-from breaker.client.line import LIMIT_S, Line, Reply
+from breaker.client.link import LIMIT_S, Link, Reply
 from breaker.client.said import MAX_VALID_S, Decision, parsed
 from breaker.errors import DoorError, DoorRefusedError
 
@@ -34,9 +34,9 @@ def backing_off(failures: int) -> float:
 class Asker:
     """Follows routes: asks where to, waits at the service for another answer, and puts down what it says."""
 
-    def __init__(self, line: Line, book: Book, session: str) -> None:
+    def __init__(self, link: Link, book: Book, session: str) -> None:
         self._session = session
-        self._line = line
+        self._link = link
         self._book = book
         self._generation: dict[str | None, int] = {}
         self._away = False
@@ -65,7 +65,7 @@ class Asker:
 
     async def _ask(self, kept: Kept, question: _Question) -> bool:
         """Ask once; gives whether the answer was another one."""
-        reply = await self._line.ask(
+        reply = await self._link.ask(
             "GET",
             "/route",
             within_s=question.limit_s,
@@ -87,7 +87,7 @@ class Asker:
         try:
             return Decision.read(parsed(reply.body) or {})
         except TypeError:
-            raise self._line.other(reply.status) from None
+            raise self._link.other(reply.status) from None
 
     def _look_at(self, kept: Kept, said: Decision) -> None:
         """See whether a circuit has moved."""

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import NamedTuple
 
 from breaker.client.asking import backing_off
-from breaker.client.line import Line
+from breaker.client.link import Link
 from breaker.client.moved import Moved, Shelf
 from breaker.errors import DoorError, DoorRefusedError
 from breaker.wire.sse import Gathered, Lines
@@ -25,14 +25,14 @@ _MOST_BYTES = 1_000_000
 _FOR_GOOD = frozenset({400, 401, 403, 404, 405, 422})
 
 
-async def follow(line: Line, shelf: Shelf) -> None:
+async def follow(link: Link, shelf: Shelf) -> None:
     """Put each move onto a shelf, once, until it is ended."""
     known: deque[str] = deque(maxlen=_KNOWN)
     failures = 0
     try:
         while not shelf.ended:
             try:
-                async for moved in _stream(line, shelf):
+                async for moved in _stream(link, shelf):
                     failures = 0
                     if moved.id not in known:
                         known.append(moved.id)
@@ -54,13 +54,13 @@ async def _put(shelf: Shelf, moved: Moved) -> None:
         await room.wait()
 
 
-async def _stream(line: Line, shelf: Shelf) -> AsyncIterator[Moved]:
+async def _stream(link: Link, shelf: Shelf) -> AsyncIterator[Moved]:
     """The moves of one connection; the shelf knows after which one the next goes on."""
     resume = {"Last-Event-ID": shelf.after} if shelf.after else {}
-    async with line.stream("/events", params=shelf.query, headers=resume) as (headers, pieces):
+    async with link.stream("/events", params=shelf.query, headers=resume) as (headers, pieces):
         shelf.after = shelf.after or _now(headers)
         reading = _Reading()
-        async for piece in _awake(line, pieces):
+        async for piece in _awake(link, pieces):
             for event in reading.feed(piece):
                 moved = _read(event)
                 if moved is not None:
@@ -68,14 +68,14 @@ async def _stream(line: Line, shelf: Shelf) -> AsyncIterator[Moved]:
                     yield moved
 
 
-async def _awake(line: Line, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _awake(link: Link, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The pieces of a stream. Raises DoorGoneError where it is silent for too long."""
     while True:
         try:
             async with asyncio.timeout(_SILENCE_S):
                 piece = await anext(pieces, None)
         except TimeoutError:
-            raise line.silent() from None
+            raise link.silent() from None
         if piece is None:
             return
         yield piece

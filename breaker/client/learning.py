@@ -10,7 +10,7 @@ from breaker.client import plan
 from breaker.client.alone import Alone
 from breaker.client.asking import backing_off
 from breaker.client.keeping import Book
-from breaker.client.line import Line
+from breaker.client.link import Link
 from breaker.client.said import parsed
 from breaker.errors import DoorError
 
@@ -18,14 +18,14 @@ from breaker.errors import DoorError
 _AGAIN_S, _SOON_S = 300.0, 5.0
 
 
-async def learn(line: Line, book: Book, alone: Alone, moved: asyncio.Event) -> None:
+async def learn(link: Link, book: Book, alone: Alone, moved: asyncio.Event) -> None:
     """Keep the plan up to date, for as long as this runs; `moved` says that it isn't."""
     book.learn(alone)
     failures = 0
     while True:
         moved.clear()
         try:
-            reply = await line.ask("GET", "/routes")
+            reply = await link.ask("GET", "/routes")
             book.told(plan.read(parsed(reply.body) or {}, time.monotonic()))
             failures = 0
         except (DoorError, *plan.UNREADABLE):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from breaker.client.asking import Asker
 from breaker.client.keeping import Kept
-from breaker.client.line import Line
+from breaker.client.link import Link
 from breaker.client.moved import Shelf
 from breaker.client.telling import Teller
 
@@ -70,9 +70,9 @@ class Running:
         self._tasks: set[asyncio.Task[None]] = set()
         self._deliveries: set[asyncio.Task[None]] = set()
         self._streams: dict[Shelf, asyncio.Task[None]] = {}
-        self._line = Line(work.address)
-        self._asker = Asker(self._line, work.book, work.session)
-        self._teller = Teller(self._line, work.outbox)
+        self._link = Link(work.address)
+        self._asker = Asker(self._link, work.book, work.session)
+        self._teller = Teller(self._link, work.outbox)
 
     def wake(self) -> None:
         """Look at what is asked; any thread may call it while this is the engine's."""
@@ -88,11 +88,11 @@ class Running:
 
     def learn_run(self, box: Box) -> None:
         """Take over what the service knows of a run."""
-        self._deliver(lambda courier: courier.learn(self._line, box))
+        self._deliver(lambda courier: courier.learn(self._link, box))
 
     def tell_run(self, box: Box) -> None:
         """Tell what a run's box holds."""
-        self._deliver(lambda courier: courier.tell(self._line, box))
+        self._deliver(lambda courier: courier.tell(self._link, box))
 
     def ask_run(
         self,
@@ -110,7 +110,7 @@ class Running:
         async def ask(courier: Any) -> None:  # Any: the module
             said = None
             try:
-                said = await courier.ask(self._line, box, params, expected=expected)
+                said = await courier.ask(self._link, box, params, expected=expected)
             finally:
                 put(said)
 
@@ -150,7 +150,7 @@ class Running:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._work.outbox.give_up()
-        await self._line.aclose()
+        await self._link.aclose()
 
     def _deliver(self, what: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
         from breaker.client.run import courier  # here, since few need it
@@ -162,7 +162,7 @@ class Running:
     async def _follow(self, shelf: Shelf) -> None:
         from breaker.client.following import follow  # here, since few need it
 
-        await follow(self._line, shelf)
+        await follow(self._link, shelf)
 
     async def _learn(self) -> None:
         try:
@@ -174,7 +174,7 @@ class Running:
         from breaker.client.learning import learn
 
         alone = Alone(self._work.fallback, self._work.session)
-        await learn(self._line, self._work.book, alone, self._asker.moved)
+        await learn(self._link, self._work.book, alone, self._asker.moved)
 
     def _begin(self, make: Callable[[], Coroutine[Any, Any, None]], *, again: bool = True) -> asyncio.Task[None]:
         task = self._loop.create_task(self._guarded(make, again=again))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from breaker.client.asking import backing_off
-from breaker.client.line import Line, Reply
+from breaker.client.link import Link, Reply
 from breaker.client.outbox import Outbox, Waiting
 from breaker.client.said import parsed
 from breaker.errors import DoorGoneError, DoorRefusedError
@@ -29,8 +29,8 @@ _AGAIN = frozenset({408, 413, 429})
 class Teller:
     """Takes from an outbox for as long as it runs."""
 
-    def __init__(self, line: Line, outbox: Outbox) -> None:
-        self._line = line
+    def __init__(self, link: Link, outbox: Outbox) -> None:
+        self._link = link
         self._outbox = outbox
         self._added = asyncio.Event()
         self._most = _MOST
@@ -78,9 +78,9 @@ class Teller:
         now = time.monotonic()
         body = json.dumps([waiting.facts(now) for waiting in batch]).encode()
         kind = {"Content-Type": "application/json"}
-        reply = await self._line.ask("POST", "/reports", within_s=_LIMIT_S, content=body, headers=kind)
+        reply = await self._link.ask("POST", "/reports", within_s=_LIMIT_S, content=body, headers=kind)
         if reply.status != 202 or "accepted" not in (parsed(reply.body) or {}):
-            raise self._line.other(reply.status)
+            raise self._link.other(reply.status)
         return reply
 
     def _again(self, most: int) -> None:

@@ -25,7 +25,7 @@ from breaker.logged import STORE_CLOCK, STORE_FOUND
 from breaker.store.address import Address, Host
 from breaker.store.call import TIME, Call
 from breaker.store.finder import LEAST, NOT_FOUND, Finder, not_found
-from breaker.store.line import CALLS, LISTENERS, Line
+from breaker.store.link import CALLS, LISTENERS, Link
 from breaker.store.pool import Pool
 from breaker.store.servers import CLOCK
 from breaker.store.slots import SLOTS, Range, named, read_ranges, slot_of
@@ -68,7 +68,7 @@ class Cluster:
         self._address = address
         self._limit_s = limit_s
         self._pattern = Pool.at(address.url_of(address.hosts[0]), connections=1, limit_s=limit_s)
-        self._lines: dict[Host, Line] = {}
+        self._links: dict[Host, Link] = {}
         self._owners: list[Host | None] = [None] * SLOTS
         self._primaries: tuple[Host, ...] = ()
         self._why = f"the store at {self.place} hasn't been found yet"
@@ -102,19 +102,19 @@ class Cluster:
         own, common = (self._clocks.get(self._owners[slot_of(one)]) for one in (key, CLOCK))
         return own - common if own is not None and common is not None else 0.0
 
-    async def any(self) -> Line:
+    async def any(self) -> Link:
         """One of the nodes that have slots. Raises StoreGoneError where none is known."""
         if not self._primaries:
             await self._finder.wait(self._limit_s)
         if not self._primaries:
             raise StoreGoneError(self._why, self._trouble)
-        return self._line(random.choice(self._primaries))  # noqa: S311 # to spread listeners, no secret
+        return self._link(random.choice(self._primaries))  # noqa: S311 # to spread listeners, no secret
 
     async def close(self) -> None:
         """Close all connections."""
         self._closed = True
         await self._finder.close()
-        await asyncio.gather(*(line.close() for line in self._lines.values()))
+        await asyncio.gather(*(link.close() for link in self._links.values()))
 
     # The way of a call
 
@@ -137,7 +137,7 @@ class Cluster:
         # Never less than its share: that our own loop has stood still is no fault of the node's.
         calls, limit_s = [step.call for step in steps], max(self._limit_s * LEAST, ends - time.monotonic())
         try:
-            said = await self._line(host).send(calls, limit_s=limit_s, asking=asking)
+            said = await self._link(host).send(calls, limit_s=limit_s, asking=asking)
         except StoreError as error:
             said = [error] * len(steps)
         for step, reply in zip(steps, said, strict=True):
@@ -198,14 +198,14 @@ class Cluster:
             self._why = f"no node of the store at {self.place} says where it is: {refused[0]}"
 
     async def _ask(self, host: Host) -> tuple[Range, ...]:
-        line = self._line(host)
-        (reply,) = await line.send([Call(key="", words=("CLUSTER", "SLOTS"))])
+        link = self._link(host)
+        (reply,) = await link.send([Call(key="", words=("CLUSTER", "SLOTS"))])
         if isinstance(reply, ResponseError) and _ALONE in str(reply):
             trouble = "is no node of a cluster"
-            raise StoreGoneError(f"the server at {line.place} {trouble}; write its URL with redis://", trouble)
+            raise StoreGoneError(f"the server at {link.place} {trouble}; write its URL with redis://", trouble)
         if isinstance(reply, RedisError):
-            raise translated(reply, line.place)
-        return read_ranges(reply, host, line.place)
+            raise translated(reply, link.place)
+        return read_ranges(reply, host, link.place)
 
     async def _take(self, ranges: tuple[Range, ...]) -> None:
         owners: list[Host | None] = [None] * SLOTS
@@ -219,18 +219,18 @@ class Cluster:
             _log.info("the store at %s is at %s", self.place, at, extra=STORE_FOUND(place=self.place))
         self._owners, self._primaries = owners, primaries
         # Those that listen there have to hear of it.
-        gone = [host for host in self._lines if host not in primaries]
-        await asyncio.gather(*(self._lines.pop(host).close() for host in gone))
+        gone = [host for host in self._links if host not in primaries]
+        await asyncio.gather(*(self._links.pop(host).close() for host in gone))
 
-    def _line(self, host: Host) -> Line:
-        """The line to a node. Raises StoreGoneError for a new one once all are closed."""
-        if host not in self._lines:
+    def _link(self, host: Host) -> Link:
+        """The link to a node. Raises StoreGoneError for a new one once all are closed."""
+        if host not in self._links:
             if self._closed:
                 raise StoreGoneError(f"the store at {self.place} is closed", "is closed")
             url, connections = self._address.url_of(host), CALLS + LISTENERS
             pool = Pool.at(url, connections=connections, limit_s=self._limit_s, like=self._pattern)
-            self._lines[host] = Line(pool, self._address.place_of(host), self._limit_s)
-        return self._lines[host]
+            self._links[host] = Link(pool, self._address.place_of(host), self._limit_s)
+        return self._links[host]
 
 
 def _lost(reply: Any) -> bool:

@@ -8,7 +8,7 @@ from redis.asyncio.client import PubSub
 
 from breaker.errors import StoreGoneError
 from breaker.store.limit import within
-from breaker.store.line import Line
+from breaker.store.link import Link
 from breaker.store.trouble import TROUBLES, translated
 
 _T = TypeVar("_T")
@@ -22,17 +22,17 @@ MOST_SILENT = 2
 
 @contextlib.asynccontextmanager
 async def heard(
-    line: Line, channel: str, read: Callable[[str], _T | None], limit_s: float
+    link: Link, channel: str, read: Callable[[str], _T | None], limit_s: float
 ) -> AsyncIterator[AsyncIterator[_T]]:
     """All that is published on a channel from the moment of entering on, and that can be read.
 
     `limit_s` is that of each word of ours. Raises StoreGoneError, also while it is listened to: at once when the
     connection breaks, within a second when nothing comes through it any more, which the library never notices.
     """
-    ears = line.server.pubsub()
+    ears = link.server.pubsub()
     try:
-        await line.ask(lambda: _subscribe(ears, channel))
-        async with contextlib.aclosing(_said(ears, line.place, read, limit_s)) as said:
+        await link.ask(lambda: _subscribe(ears, channel))
+        async with contextlib.aclosing(_said(ears, link.place, read, limit_s)) as said:
             yield said
     finally:
         with contextlib.suppress(*TROUBLES):

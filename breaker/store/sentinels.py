@@ -13,7 +13,7 @@ from breaker.logged import STORE_FOUND
 from breaker.store.address import Address, Host
 from breaker.store.call import Call
 from breaker.store.finder import LEAST, NOT_FOUND, Finder, not_found
-from breaker.store.line import CALLS, LISTENERS, Line
+from breaker.store.link import CALLS, LISTENERS, Link
 from breaker.store.pool import Pool
 from breaker.store.servers import answers
 from breaker.store.trouble import translated
@@ -49,7 +49,7 @@ class Sentinels:
         self._pattern = Pool.at(address.url_of(address.hosts[0]), connections=1, limit_s=limit_s)
         self._sentinels = [self._sentinel(host) for host in address.hosts]
         self._master: Host | None = None
-        self._line: Line | None = None
+        self._link: Link | None = None
         self._answers = True
         self._why = f"the store at {self.place} hasn't been found yet"
         self._trouble = NOT_FOUND
@@ -59,11 +59,11 @@ class Sentinels:
         """A reply to each call; a StoreError for each that failed."""
         began = time.monotonic()
         try:
-            line = await self.any()
+            link = await self.any()
         except StoreGoneError as error:
             return [error] * len(calls)
         left_s = self._limit_s - (time.monotonic() - began)
-        replies = await answers(line, calls, max(self._limit_s * LEAST, left_s))
+        replies = await answers(link, calls, max(self._limit_s * LEAST, left_s))
         self._answers = not any(isinstance(said, StoreGoneError) for said in replies)
         if not self._answers:
             self._finder.begin()
@@ -77,26 +77,26 @@ class Sentinels:
         """Not at all."""
         return 0.0
 
-    async def any(self) -> Line:
+    async def any(self) -> Link:
         """The master. Raises StoreGoneError where none is known."""
         # One that was gone may have come back as the master that it was, while the sentinels have long chosen another:
         # until it follows that one it takes answers and forgets them.
-        if self._line is None or not self._answers:
+        if self._link is None or not self._answers:
             await self._finder.wait(self._limit_s * (1 - LEAST))
         else:
             self._finder.begin(unless_within_s=_STEADY_S)
-        if self._line is None:
+        if self._link is None:
             raise StoreGoneError(self._why, self._trouble)
-        return self._line
+        return self._link
 
     async def close(self) -> None:
         """Close all connections."""
         await self._finder.close()
-        lines = [*self._sentinels, *([self._line] if self._line else [])]
-        await asyncio.gather(*(line.close() for line in lines))
+        links = [*self._sentinels, *([self._link] if self._link else [])]
+        await asyncio.gather(*(link.close() for link in links))
 
     async def _look(self) -> None:
-        known, refused = await self._finder.most([self._ask(line) for line in self._sentinels])
+        known, refused = await self._finder.most([self._ask(link) for link in self._sentinels])
         named = {one: count for one, count in known.items() if one is not None}
         if named:
             await self._take(newest(named))
@@ -107,16 +107,16 @@ class Sentinels:
             self._trouble = not_found(refused, "a sentinel")
             self._why = f"no sentinel of the store at {self.place} says where it is: {refused[0]}"
 
-    async def _ask(self, line: Line) -> Known | None:
+    async def _ask(self, link: Link) -> Known | None:
         """What a sentinel knows; None where it knows no master of that name."""
-        (reply,) = await line.send([Call(key="", words=("SENTINEL", "MASTER", self._address.service))])
+        (reply,) = await link.send([Call(key="", words=("SENTINEL", "MASTER", self._address.service))])
         if isinstance(reply, ResponseError) and _UNKNOWN in str(reply):
             return None
         if isinstance(reply, ResponseError) and _OTHER in str(reply):
-            raise _no_sentinel(line.place)
+            raise _no_sentinel(link.place)
         if isinstance(reply, RedisError):
-            raise translated(reply, line.place)
-        return read_known(reply, line.place)
+            raise translated(reply, link.place)
+        return read_known(reply, link.place)
 
     async def _take(self, master: Host) -> None:
         if master == self._master:
@@ -128,15 +128,15 @@ class Sentinels:
             like=self._pattern,
         )
         _log.info("the store at %s is at %s", self.place, master, extra=STORE_FOUND(place=self.place))
-        before, self._line = self._line, Line(pool, self._address.place_of(master), self._limit_s)
+        before, self._link = self._link, Link(pool, self._address.place_of(master), self._limit_s)
         self._master = master
         if before is not None:  # those that listen there have to hear of it
             await before.close()
 
-    def _sentinel(self, host: Host) -> Line:
+    def _sentinel(self, host: Host) -> Link:
         url = self._address.url_of_sentinel(host)
         pool = Pool.at(url, connections=CALLS, limit_s=self._limit_s, like=self._pattern)
-        return Line(pool, f"{self._address.place_of(host)} (a sentinel)", self._limit_s)
+        return Link(pool, f"{self._address.place_of(host)} (a sentinel)", self._limit_s)
 
 
 def read_known(reply: Any, place: str) -> Known:  # whatever a server says

@@ -7,7 +7,7 @@ from redis.exceptions import MovedError, RedisError
 
 from breaker.errors import StoreError, StoreGoneError
 from breaker.store.call import Call
-from breaker.store.line import CALLS, LISTENERS, Line
+from breaker.store.link import CALLS, LISTENERS, Link
 from breaker.store.pool import Pool, place_of
 from breaker.store.trouble import translated
 
@@ -32,7 +32,7 @@ class Servers(Protocol):
         """How far the clock of a key's server is ahead of the one that has CLOCK, as far as it is known."""
         ...
 
-    async def any(self) -> Line:
+    async def any(self) -> Link:
         """A server of them: for what concerns no key. Raises StoreGoneError where none is known."""
         ...
 
@@ -47,11 +47,11 @@ class Single:
     def __init__(self, url: str, limit_s: float) -> None:
         pool = Pool.at(url, connections=CALLS + LISTENERS, limit_s=limit_s)
         self.place = place_of(url)
-        self._line = Line(pool, self.place, limit_s)
+        self._link = Link(pool, self.place, limit_s)
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         """A reply to each call; a StoreError for each that failed."""
-        return await answers(self._line, calls)
+        return await answers(self._link, calls)
 
     def place_of(self, key: str) -> str:
         """Where the one server is."""
@@ -61,22 +61,22 @@ class Single:
         """Not at all."""
         return 0.0
 
-    async def any(self) -> Line:
+    async def any(self) -> Link:
         """The one server."""
-        return self._line
+        return self._link
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._line.close()
+        await self._link.close()
 
 
-async def answers(line: Line, calls: Sequence[Call], limit_s: float | None = None) -> list[Any]:
+async def answers(link: Link, calls: Sequence[Call], limit_s: float | None = None) -> list[Any]:
     """One server's reply to each call; a StoreError for each that failed."""
     try:
-        replies = await line.send(calls, limit_s=limit_s)
+        replies = await link.send(calls, limit_s=limit_s)
     except StoreError as error:
         return [error] * len(calls)
-    return [_plain(said, line.place) for said in replies]
+    return [_plain(said, link.place) for said in replies]
 
 
 def _plain(said: Any, place: str) -> Any:

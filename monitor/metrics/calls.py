@@ -6,7 +6,7 @@ from typing import Any
 
 from breaker.errors import StoreError
 from breaker.store.call import Call
-from breaker.store.line import Line
+from breaker.store.link import Link
 from breaker.store.servers import Servers
 
 
@@ -34,7 +34,7 @@ class Timed:
         """How far the clock of a key's server is ahead."""
         return self._servers.ahead_s(key)
 
-    async def any(self) -> Line:
+    async def any(self) -> Link:
         """A server of them."""
         return await self._servers.any()
 

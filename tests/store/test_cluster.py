@@ -420,7 +420,7 @@ async def test_over_tls_all_nodes_are_reached_with_certificates_that_were_read_o
             await asyncio.gather(*(record(store, good("a", target=target)) for target in TARGETS))
             nodes = store._servers
             assert isinstance(nodes, Nodes)
-            pools = [nodes._pattern, *(line._pool for line in nodes._lines.values())]
+            pools = [nodes._pattern, *(line._pool for line in nodes._links.values())]
 
     assert [str(host) for host in nodes._primaries] == [f"localhost:{outside}"]  # it doesn't know its own name
     assert len({id(pool.tls) for pool in pools}) == 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from breaker.client.asking import backing_off
-from breaker.client.line import Line
+from breaker.client.link import Link
 from breaker.client.run.box import CHECKS, OPERATIONS, STEPS, Box, Entry
 from breaker.client.said import parsed
 from breaker.errors import DoorError, DoorGoneError, DoorRefusedError, FirstbyteError
@@ -25,16 +25,16 @@ _MOST_AT_ONCE = 500
 _JSON = {"Content-Type": "application/json"}
 
 
-async def tell(line: Line, box: Box) -> None:
+async def tell(link: Link, box: Box) -> None:
     """Tell of operations and checks as they come; steps are told as reports are."""
-    if box.telling is line:
+    if box.telling is link:
         return
-    box.telling = line  # another one was a parent's, before a fork
+    box.telling = link  # another one was a parent's, before a fork
     failures = 0
     try:
         while failures < _MOST_FAILURES and (entries := box.unsent(OPERATIONS, CHECKS)):
             try:
-                await _send(line, box, entries)
+                await _send(link, box, entries)
                 failures = 0
             except DoorError:
                 failures += 1
@@ -44,7 +44,7 @@ async def tell(line: Line, box: Box) -> None:
         box.telling = None
 
 
-async def ask(line: Line, box: Box, params: Mapping[str, str], *, expected: Sequence[str]) -> dict[str, Any] | None:
+async def ask(link: Link, box: Box, params: Mapping[str, str], *, expected: Sequence[str]) -> dict[str, Any] | None:
     """What the service says of the run; None where it doesn't answer, or hasn't taken all that is known here.
 
     `expected` are the client's own reasons. Where the service has others it is told all once more: its store may have
@@ -52,25 +52,25 @@ async def ask(line: Line, box: Box, params: Mapping[str, str], *, expected: Sequ
     """
     try:
         async with asyncio.timeout(_LIMIT_S):
-            said = await _asked(line, box, params, box.unsent(STEPS, OPERATIONS, CHECKS))
+            said = await _asked(link, box, params, box.unsent(STEPS, OPERATIONS, CHECKS))
             if said is not None and said.get("reasons") != list(expected):
-                said = await _asked(line, box, params, box.own())
+                said = await _asked(link, box, params, box.own())
     except (DoorError, TimeoutError):
         return None
     return said
 
 
-async def _asked(line: Line, box: Box, params: Mapping[str, str], entries: Sequence[Entry]) -> dict[str, Any] | None:
-    await _send(line, box, entries)
+async def _asked(link: Link, box: Box, params: Mapping[str, str], entries: Sequence[Entry]) -> dict[str, Any] | None:
+    await _send(link, box, entries)
     if box.refused:
         return None
-    return parsed((await line.ask("GET", f"/runs/{box.run}/done", params=params)).body)
+    return parsed((await link.ask("GET", f"/runs/{box.run}/done", params=params)).body)
 
 
-async def learn(line: Line, box: Box) -> None:
+async def learn(link: Link, box: Box) -> None:
     """Take over which operations and checks the service knows of: another process may have begun and made them."""
     try:
-        reply = await line.ask("GET", f"/runs/{box.run}", within_s=_LIMIT_S)
+        reply = await link.ask("GET", f"/runs/{box.run}", within_s=_LIMIT_S)
         known = parsed(reply.body) or {}
         told = {entry.fact.id for entry in box.own()}  # the answer may come later than what was told from here
         for said in known["operations"]:
@@ -85,19 +85,19 @@ async def learn(line: Line, box: Box) -> None:
         box.known.set()
 
 
-async def _send(line: Line, box: Box, entries: Sequence[Entry]) -> None:
+async def _send(link: Link, box: Box, entries: Sequence[Entry]) -> None:
     """Tell of these. Raises DoorError where the service doesn't answer."""
     for kind in (STEPS, OPERATIONS, CHECKS):
         some = [entry for entry in entries if entry.kind == kind]
         for first in range(0, len(some), _MOST_AT_ONCE):
-            await _post(line, box, kind, some[first : first + _MOST_AT_ONCE])
+            await _post(link, box, kind, some[first : first + _MOST_AT_ONCE])
 
 
-async def _post(line: Line, box: Box, kind: str, entries: Sequence[Entry]) -> None:
+async def _post(link: Link, box: Box, kind: str, entries: Sequence[Entry]) -> None:
     now = time.monotonic()
     body = json.dumps([entry.telling(now) for entry in entries]).encode()
     try:
-        reply = await line.ask("POST", f"/runs/{box.run}/{kind}", within_s=_LIMIT_S, content=body, headers=_JSON)
+        reply = await link.ask("POST", f"/runs/{box.run}/{kind}", within_s=_LIMIT_S, content=body, headers=_JSON)
     except DoorRefusedError as error:
         if error.status >= 500 or error.status in (408, 429):
             raise

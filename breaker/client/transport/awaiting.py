@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Stand, Wait
 from breaker.client.transport.course import Course
-from breaker.client.transport.line import Line
+from breaker.client.transport.tap import Tap
 
 _T = TypeVar("_T")
 _NEVER = float("inf")
@@ -22,7 +22,7 @@ class AwaitingStep:
     def __init__(self, course: Course, inner: Any) -> None:
         self._course = course
         self._inner = inner
-        self._lines: dict[Attempt, _Line] = {}
+        self._taps: dict[Attempt, _Tap] = {}
         self._settled = anyio.Event()
 
     async def respond(self) -> Any:
@@ -31,7 +31,7 @@ class AwaitingStep:
         if attempt is None:
             return self._course.refused()
         stream = self._course.family.async_stream(self._flow(attempt), self._close, self._left)
-        return self._course.shown(attempt, self._lines[attempt].response, stream)
+        return self._course.shown(attempt, self._taps[attempt].response, stream)
 
     async def _until_shown(self) -> Attempt | None:
         try:
@@ -48,34 +48,34 @@ class AwaitingStep:
         return shown
 
     async def _act(self, tasks: TaskGroup | None) -> Attempt | None:
-        while not any(line.fault for line in self._lines.values()):
+        while not any(tap.fault for tap in self._taps.values()):
             match self._course.next(time.monotonic()):
                 case Begin(attempt):
                     await self._begin(attempt, tasks)
                 case Wait(until):
                     await self._wait(until)
                 case Drop(attempt):
-                    self._lines.pop(attempt).drop()
+                    self._taps.pop(attempt).drop()
                 case Show(attempt):
-                    self._lines = {attempt: self._lines[attempt]}
+                    self._taps = {attempt: self._taps[attempt]}
                     return attempt
                 case Refuse():
                     return None
         return None
 
     async def _begin(self, attempt: Attempt, tasks: TaskGroup | None) -> None:
-        line = self._lines[attempt] = _Line(self._course, attempt, self._inner)
+        tap = self._taps[attempt] = _Tap(self._course, attempt, self._inner)
         if tasks is not None:
-            tasks.start_soon(self._listen, line)
+            tasks.start_soon(self._listen, tap)
         else:
-            await line.listen()
+            await tap.listen()
             self._raise()
 
-    async def _listen(self, line: "_Line") -> None:
+    async def _listen(self, tap: "_Tap") -> None:
         try:
-            await line.listen()
+            await tap.listen()
         except Exception as error:  # noqa: BLE001 # whoever waits for it raises it
-            line.fault = error
+            tap.fault = error
         self._settled.set()
 
     async def _wait(self, until: float) -> None:
@@ -89,13 +89,13 @@ class AwaitingStep:
 
     def _raise(self) -> None:
         """Raise what went wrong on the caller's own side."""
-        for line in self._lines.values():
-            if line.fault is not None:
-                raise line.fault
+        for tap in self._taps.values():
+            if tap.fault is not None:
+                raise tap.fault
 
     async def _flow(self, attempt: Attempt) -> AsyncIterator[bytes]:
         while True:
-            line, showing = self._lines[attempt], self._course.showing(attempt)
+            tap, showing = self._taps[attempt], self._course.showing(attempt)
             while True:
                 given = time.monotonic()
                 for piece in showing.pieces():
@@ -103,14 +103,14 @@ class AwaitingStep:
                 attempt.away(time.monotonic() - given)
                 if attempt.is_over:
                     break
-                data = await line.next()
+                data = await tap.next()
                 while data and showing.passes(data, given := time.monotonic()):
                     yield data
                     attempt.away(time.monotonic() - given)
-                    data = await line.next()
+                    data = await tap.next()
                 if data is not None:
-                    line.came(data)
-            await line.close()
+                    tap.came(data)
+            await tap.close()
             self._raise()
             if not showing.failed:
                 return
@@ -118,23 +118,23 @@ class AwaitingStep:
 
     async def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
-        error, cause = self._course.error(attempt), self._lines[attempt].cause
+        error, cause = self._course.error(attempt), self._taps[attempt].cause
         following = await self._until_shown() if self._course.restarts(attempt) else None
         if following is None or following.stand is Stand.BAD:
             raise error from cause
         return following
 
     async def _close(self) -> None:
-        for line in self._lines.values():
-            await line.close()
+        for tap in self._taps.values():
+            await tap.close()
 
     def _left(self) -> None:
         """Report what nobody has closed; its connection goes as those of httpx do."""
-        for line in self._lines.values():
-            line.finish()
+        for tap in self._taps.values():
+            tap.finish()
 
 
-class _Line(Line):
+class _Tap(Tap):
     def __init__(self, course: Course, attempt: Attempt, inner: Any) -> None:
         super().__init__(course, attempt, inner)
         self._pieces: AsyncIterator[bytes]

@@ -9,7 +9,7 @@ from typing import Any
 
 from breaker.attempt import Attempt, Begin, Drop, Refuse, Show, Showing, Stand, Wait
 from breaker.client.transport.course import Course
-from breaker.client.transport.line import Line
+from breaker.client.transport.tap import Tap
 
 
 class BlockingStep:
@@ -18,8 +18,8 @@ class BlockingStep:
     def __init__(self, course: Course, inner: Any) -> None:
         self._course = course
         self._inner = inner
-        self._lines: dict[Attempt, _Line] = {}
-        self._settled: queue.SimpleQueue[_Line] = queue.SimpleQueue()
+        self._taps: dict[Attempt, _Tap] = {}
+        self._settled: queue.SimpleQueue[_Tap] = queue.SimpleQueue()
 
     def respond(self) -> Any:
         """The response that the caller gets."""
@@ -27,7 +27,7 @@ class BlockingStep:
         if attempt is None:
             return self._course.refused()
         stream = self._course.family.sync_stream(self._flow(attempt), self._close, self._left)
-        return self._course.shown(attempt, self._lines[attempt].response, stream)
+        return self._course.shown(attempt, self._taps[attempt].response, stream)
 
     def _until_shown(self) -> Attempt | None:
         try:
@@ -44,27 +44,27 @@ class BlockingStep:
                 case Wait(until):
                     self._wait(until)
                 case Drop(attempt):
-                    self._lines.pop(attempt).drop()
+                    self._taps.pop(attempt).drop()
                 case Show(attempt):
-                    self._lines = {attempt: self._lines[attempt]}
+                    self._taps = {attempt: self._taps[attempt]}
                     return attempt
                 case Refuse():
                     return None
 
     def _begin(self, attempt: Attempt) -> None:
-        line = self._lines[attempt] = _Line(self._course, attempt, self._inner)
+        tap = self._taps[attempt] = _Tap(self._course, attempt, self._inner)
         if self._course.hedges:
-            threading.Thread(target=self._listen, args=[line], name="firstbyte-attempt", daemon=True).start()
+            threading.Thread(target=self._listen, args=[tap], name="firstbyte-attempt", daemon=True).start()
         else:
-            line.listen()
-            _raise(line)
+            tap.listen()
+            _raise(tap)
 
-    def _listen(self, line: "_Line") -> None:
+    def _listen(self, tap: "_Tap") -> None:
         try:
-            line.listen()
+            tap.listen()
         except Exception as error:  # noqa: BLE001 # whoever waits for it raises it
-            line.fault = error
-        self._settled.put(line)
+            tap.fault = error
+        self._settled.put(tap)
 
     def _wait(self, until: float) -> None:
         left = until - time.monotonic()
@@ -76,39 +76,39 @@ class BlockingStep:
 
     def _flow(self, attempt: Attempt) -> Iterator[bytes]:
         while True:
-            line, showing = self._lines[attempt], self._course.showing(attempt)
-            yield from line.shown(showing)
-            line.close()
-            _raise(line)
+            tap, showing = self._taps[attempt], self._course.showing(attempt)
+            yield from tap.shown(showing)
+            tap.close()
+            _raise(tap)
             if not showing.failed:
                 return
             attempt = self._following(attempt)
 
     def _following(self, attempt: Attempt) -> Attempt:
         """What is shown after an attempt that failed when part of it had been shown."""
-        error, cause = self._course.error(attempt), self._lines[attempt].cause
+        error, cause = self._course.error(attempt), self._taps[attempt].cause
         following = self._until_shown() if self._course.restarts(attempt) else None
         if following is None or following.stand is Stand.BAD:
             raise error from cause
         return following
 
     def _close(self) -> None:
-        for line in self._lines.values():
-            line.close()
+        for tap in self._taps.values():
+            tap.close()
 
     def _left(self) -> None:
         """Report what nobody has closed; its connection goes as those of httpx do."""
-        for line in self._lines.values():
-            line.finish()
+        for tap in self._taps.values():
+            tap.finish()
 
 
-def _raise(line: "_Line") -> None:
+def _raise(tap: "_Tap") -> None:
     """Raise what went wrong on the caller's own side."""
-    if line.fault is not None:
-        raise line.fault
+    if tap.fault is not None:
+        raise tap.fault
 
 
-class _Line(Line):
+class _Tap(Tap):
     def __init__(self, course: Course, attempt: Attempt, inner: Any) -> None:
         super().__init__(course, attempt, inner)
         self._pieces: Iterator[bytes] = iter(())

@@ -11,7 +11,7 @@ from breaker.client.transport.course import Course
 from breaker.client.transport.guide import report
 
 
-class Line:
+class Tap:
     """Hands on to an attempt what happens on its connection, and reports how it ended.
 
     `response` is the one that began, None before. `cause` is the error that broke it, `fault` one of the caller's own
@@ -26,7 +26,7 @@ class Line:
         self.course = course
         self.inner = inner
         self.request = course.request(attempt)
-        self._lock = threading.RLock()  # a collected stream ends its line, whatever this thread is doing
+        self._lock = threading.RLock()  # a collected stream ends its tap, whatever this thread is doing
         self._reported = False
         self._inside = False
         self._late = Bell(self._tell_late)

@@ -22,7 +22,7 @@ CALLS = 8
 LISTENERS = 4
 
 
-class Line:
+class Link:
     """The way to one server; `place` is where it is, as an error may show it.
 
     The limit counts from the moment when something is sent, connecting included; there are no retries. What is beyond

@@ -29,8 +29,8 @@ class Reply(NamedTuple):
     body: bytes
 
 
-class Line:
-    """A client of the service's; made and used within one event loop."""
+class Link:
+    """The way to the service; made and used within one event loop."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
