@@ -50,6 +50,7 @@ class Event:
 STARTED = Event("started", "the service is up", ("version", "url", "targets", "routes"))
 LANE_MISSING = Event("lane_missing", "`GET /route` is answered more slowly, since httptools isn't installed")
 FAULT = Event("fault", "a fault of our own; the service goes on", ("count",))
+LOG_LOST = Event("log_lost", "lines of the log weren't written, since nobody took them", ("count",))
 STREAM_BROKEN = Event("stream_broken", "the local door's provider broke off an answer")
 RELOADED = Event("reloaded", "the configuration was read anew and is in use", ("targets", "routes"))
 RELOAD_REFUSED = Event(
@@ -67,7 +68,7 @@ STORE_SERVER = Event("store_server", "the embedded server was ended, or starts e
 ANSWERS_WAIT = Event("answers_wait", "answers wait for the store")
 ANSWERS_LOST = Event("answers_lost", "answers never came into the store", ("count",))
 # Agents' tasks
-AUDIT_LOST = Event("audit_lost", "lines of the audit of agents' tasks can't be written")
+AUDIT_LOST = Event("audit_lost", "lines of the audit of agents' tasks can't be written, or weren't", ("count",))
 # Probes
 PROBE_ENDED = Event(
     "probe_ended",

@@ -63,6 +63,14 @@ _REPLICAS = Row(
             steps=((None, GREEN), (1, ORANGE)),
         ),
         stat(
+            "Lines lost, 24 h",
+            "Lines of the log and of the audit that weren't written since nobody took them: a full pipe, a full disk.",
+            "sum(increase(firstbyte_log_lines_dropped_total[1d]))"
+            " + sum(increase(firstbyte_audit_lines_dropped_total[1d]))",
+            "short",
+            steps=((None, GREEN), (1, ORANGE)),
+        ),
+        stat(
             "Messages sent, 24 h",
             "Messages that receivers of notifications took.",
             "sum(increase(firstbyte_notifications_total[1d]))",

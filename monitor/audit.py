@@ -1,16 +1,13 @@
 """Writes one line of JSON a decision about a task and a stage of an operation: no name, no id, no word of anybody's."""
 
 import contextlib
-import errno
 import json
 import logging
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 from breaker.answer import Ended, Finish
 from breaker.done import Completion, Ground, Next
@@ -20,6 +17,7 @@ from breaker.run import Effect, Outcome, Stage, State
 from breaker.run.digests import key_of
 from breaker.switchboard import Concluded, Staged
 from breaker.verdict import Blame, Verdict
+from monitor.outlet import Descriptor, File, Outlet
 from monitor.settings import STDOUT, AuditPlan
 
 _log = logging.getLogger(__name__)
@@ -32,15 +30,14 @@ class AuditError(FirstbyteError):
 
 
 class Audit:
-    """Listens to what becomes of agents' tasks, and writes it down with `write`.
+    """Listens to what becomes of agents' tasks, and lets it be written.
 
     What failed, what nobody knows and what wasn't done is always written; of the rest, all lines of this share of runs.
     """
 
-    def __init__(self, write: Callable[[str], object], share: float) -> None:
-        self._write = write
+    def __init__(self, put: Callable[[bytes], None], share: float) -> None:
+        self._put = put
         self._share = share
-        self._lost = False
 
     def staged(self, staged: Staged) -> None:
         """An operation has come to another stage."""
@@ -59,55 +56,46 @@ class Audit:
 
     def _line(self, kind: str, mark: str, said: Mapping[str, object]) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        try:
-            self._write(json.dumps({"ts": now, "kind": kind, "run": mark, **said}) + "\n")
-        except (OSError, ValueError):
-            if not self._lost:
-                _log.warning("lines of the audit are lost (said once): its file takes none", extra=AUDIT_LOST())
-            self._lost = True
-        else:
-            self._lost = False
+        self._put(json.dumps({"ts": now, "kind": kind, "run": mark, **said}).encode() + b"\n")
+
+
+class Written(NamedTuple):
+    """What listens, and through what its lines go."""
+
+    audit: Audit
+    outlet: Outlet
 
 
 @contextlib.contextmanager
-def auditing(plan: AuditPlan) -> Iterator[tuple[Audit, ...]]:
+def auditing(plan: AuditPlan) -> Iterator[tuple[Written, ...]]:
     """What writes the audit until the block ends; nothing where none is wished for. Raises AuditError."""
     if plan.to is None:
         yield ()
-    elif plan.to == STDOUT:
-        yield (Audit(_through(sys.stdout), plan.share),)
-    else:
-        file = _opened(plan.to)
-        try:
-            yield (Audit(_through(file), plan.share),)
-        finally:
-            _close(file)
-
-
-def _opened(path: str) -> IO[str]:
+        return
+    place = _place(plan.to)
+    outlet = Outlet(place, losing=_losing, lost=_lost)
     try:
-        return Path(path).open("a", encoding="utf-8")
-    except OSError as error:
-        raise AuditError(
-            f"{path} can't be written to ({error.strerror}); name another file below `audit: to`"
-        ) from None
+        yield (Written(Audit(outlet.put, plan.share), outlet),)
+    finally:
+        if outlet.close() and isinstance(place, File):
+            place.close()
 
 
-def _close(file: IO[str]) -> None:
+def _place(to: str) -> File | Descriptor:
+    if to == STDOUT:
+        return Descriptor(1)
     try:
-        file.close()
+        return File(to)
     except OSError as error:
-        _log.warning("the last lines of the audit are lost (%s)", error.strerror, extra=AUDIT_LOST())
+        raise AuditError(f"{to} can't be written to ({error.strerror}); name another file below `audit: to`") from None
 
 
-def _through(file: IO[str] | None) -> Callable[[str], object]:
-    def write(line: str) -> None:
-        if file is None:  # a service without standard streams
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        file.write(line)
-        file.flush()
+def _losing() -> None:
+    _log.warning("lines of the audit are lost: they can't be written, or not as fast as they come", extra=AUDIT_LOST())
 
-    return write
+
+def _lost(lines: int) -> None:
+    _log.warning("the audit is written again; %d of its lines were lost", lines, extra=AUDIT_LOST(count=lines))
 
 
 def _operation(stage: Stage) -> dict[str, object]:

@@ -93,12 +93,13 @@ async def service(
             Listeners(
                 judged=(metrics.judged, prober.judged, *ears.judged),
                 moved=(_log_move, metrics.moved, *ears.moved),
-                staged=(metrics.runs.staged, *(one.staged for one in audits)),
-                concluded=(metrics.runs.concluded, *(one.concluded for one in audits)),
+                staged=(metrics.runs.staged, *(one.audit.staged for one in audits)),
+                concluded=(metrics.runs.concluded, *(one.audit.concluded for one in audits)),
             ),
             network,
         )
         metrics.watch(board)
+        metrics.watch_audits([one.outlet for one in audits])
         stack.push_async_callback(board.drain, DRAIN_S)
         url = doorway = None
 

@@ -16,12 +16,14 @@ from monitor.cli.saying import say
 from monitor.daemon import Parts, service
 from monitor.guard import guard as run_guard
 from monitor.listening import DoorTakenError, bind
+from monitor.outlet import unhindered
 from monitor.reloading import Reloading, keys_of
 from monitor.settings import LogLevel, Logs
 
 _log = logging.getLogger(__name__)
 
 
+@unhindered(logs.lost)
 def run(args: argparse.Namespace) -> int:
     """Run the service, or its door or its probes alone, until a signal ends it."""
     path = found(args)
@@ -37,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     return _serving(_serve(reloading, parts), hangup=reloading.soon)
 
 
+@unhindered(logs.lost)
 def guard(args: argparse.Namespace) -> int:
     """Run the local door until a signal ends it."""
     path = found(args)

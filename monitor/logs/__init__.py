@@ -3,12 +3,15 @@
 import logging
 import sys
 
+from breaker.logged import LOG_LOST
 from monitor.logs.flood import LINES, Flood
 from monitor.logs.forms import FORMS
 from monitor.logs.once import Once
 from monitor.settings import Logs
 
-__all__ = ["LINES", "start"]
+__all__ = ["LINES", "lost", "start"]
+
+_log = logging.getLogger(__name__)
 
 # Of these only what is wrong is of use to anybody.
 _CHATTY = ("httpx", "httpcore", "uvicorn", "asyncio")
@@ -29,3 +32,8 @@ def start(logs: Logs) -> None:
         logging.getLogger(name).setLevel(level)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def lost(lines: int) -> None:
+    """Say that so many lines weren't written."""
+    _log.warning("%d lines of the log were lost, since nobody took them", lines, extra=LOG_LOST(count=lines))

@@ -20,7 +20,9 @@ an address with a password. Line ends and other characters that steer a terminal
 line tells the kind and the place, not the words.
 
 Of lines with the same event, level and target or provider {MOST} pass in {WITHIN_S:g} seconds; the next one after others were held back says how many.
-`firstbyte_log_lines_total` counts all of them. A trouble of the store that several parts of the service meet is told once a minute at most, by each event.
+`firstbyte_log_lines_total` counts all of them. Nothing waits for whoever reads the log: while a pipe isn't read, a terminal is stopped or a disk is
+full, a megabyte of lines waits, more are dropped and counted (`firstbyte_log_lines_dropped_total`), and `log_lost` says how many once the log is written again.
+A trouble of the store that several parts of the service meet is told once a minute at most, by each event.
 
 ## Keys of every line
 

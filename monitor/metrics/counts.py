@@ -1,6 +1,6 @@
 """All metrics of one process, and who listens for them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from prometheus_client import GCCollector, PlatformCollector, ProcessCollector
@@ -23,6 +23,7 @@ from monitor.metrics.runs import RunMetrics
 from monitor.metrics.scrape import Scrape
 from monitor.metrics.target import Collectors, TargetMetrics
 from monitor.notify.counts import Sent
+from monitor.outlet import Outlet
 from monitor.reloading import Reloading
 from monitor.settings import Budget, Settings
 
@@ -106,6 +107,10 @@ class Metrics:
     def watch_configuration(self, reloading: Reloading) -> None:
         """Show whether the configuration in use is the one in the file."""
         self._live.reloading = reloading
+
+    def watch_audits(self, audits: Sequence[Outlet]) -> None:
+        """Show how much of what is written of agents' tasks is lost."""
+        self._live.audits = audits
 
     @property
     def notices(self) -> Sent:

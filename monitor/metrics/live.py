@@ -1,7 +1,7 @@
 """What is read off the switchboard at the moment of a scrape, so that it can't be stale."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry
@@ -18,6 +18,7 @@ from monitor.metrics import names
 from monitor.metrics.family import Source
 from monitor.metrics.names import Metric
 from monitor.notify.counts import Sent
+from monitor.outlet import Outlet, lines_dropped
 from monitor.reloading import Reloading
 from monitor.settings import Form
 
@@ -37,6 +38,7 @@ class Live(Collector):
         self.times: Times | None = None
         self.reloading: Reloading | None = None
         self.notices = Sent()
+        self.audits: Sequence[Outlet] = ()
         for metric, source in self._sources().items():
             metric.watched(registry, source)
         registry.register(self)
@@ -73,6 +75,8 @@ class Live(Collector):
             names.RELOAD_GOOD: lambda: () if self.reloading is None else _one(self.reloading.good),
             names.RELOAD_AT: lambda: () if self.reloading is None else _one(self.reloading.reloaded_at),
             names.LOG_LINES: lambda: [((level,), LINES.by_level[level]) for level in LEVELS],
+            names.LOG_DROPPED: lambda: _one(lines_dropped()),
+            names.AUDIT_DROPPED: lambda: _one(sum(outlet.dropped for outlet in self.audits)),
             names.LOG_HELD_BACK: lambda: _one(LINES.held_back),
         }
 

@@ -224,6 +224,12 @@ NOTICES_PENDING = _gauge(
     "notifications_pending", "Messages that wait to be sent, by the form of their receiver.", "form"
 )
 LOG_LINES = _counter("log_lines_total", "Lines of the log, those that were held back too, by level.", "level")
+LOG_DROPPED = _counter(
+    "log_lines_dropped_total", "Lines of the log that weren't written since nobody took them: a full pipe, a full disk."
+)
+AUDIT_DROPPED = _counter(
+    "audit_lines_dropped_total", "Lines of the audit of agents' tasks that weren't written since nobody took them."
+)
 LOG_HELD_BACK = _counter("log_lines_held_back_total", "Lines of the log that were held back since too many were alike.")
 TARGET_INFO = _gauge(
     "target_info", "Always 1; whether good reports may stand in for probes.", *_TARGET, "wire", "skip_when_fresh"
