@@ -20,7 +20,7 @@ from breaker.wire.reading import Reading
 from monitor.lag import LoopLag
 from monitor.probe import probe, prompts
 from monitor.probe.connections import Connections
-from monitor.schedule.crowd import Crowd
+from monitor.schedule.gate import Gate
 from monitor.settings import ProbeShape, TargetPlan
 
 Ask = Callable[[TargetPlan], Awaitable[Answer]]
@@ -79,16 +79,16 @@ class Httpx:
 async def _run(kind: str, address: str, shape: str, every_s: float, count: int, warm: int) -> None:
     """`count` probes, one each `every_s` seconds (0: all at once; less than 0: one after the other)."""
     told: dict[str, tuple[float | None, bool]] = {}
-    crowd = Crowd()
+    gate = Gate()
     async with LoopLag() as lag:
         client = Ours(lag) if kind == "ours" else Httpx(lag)
 
         async def one(number: int, shape: str = shape) -> None:
-            place = await crowd.enter()
+            permit = await gate.enter()
             try:
                 answer = await client.ask(_plan(f"{address}/{shape}", number))
             finally:
-                place.leave()
+                permit.leave()
             told[f"m{number}"] = answer.first_byte_s, answer.suspect_timing
 
         await one(count, "1x1")  # what is loaded at the first use

@@ -41,7 +41,7 @@ _PING = b": ping\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Cursor:
     """Where a reader was, as an event's id tells: the move's moment (ms), its circuit's epoch and generation."""
 
     at_ms: int
@@ -49,14 +49,14 @@ class Place:
     generation: int
 
     @classmethod
-    def read(cls, text: str) -> "Place | None":
-        """The place that an id tells of; None where it is no id of ours."""
+    def read(cls, text: str) -> "Cursor | None":
+        """The cursor that an id tells of; None where it is no id of ours."""
         found = _ID.fullmatch(text.strip())
         return found and cls(int(found[1]), found[2], int(found[3]))
 
     @classmethod
-    def of(cls, move: Move) -> "Place":
-        """The place of a move."""
+    def of(cls, move: Move) -> "Cursor":
+        """The cursor of a move."""
         return cls(round(move.at * 1000), move.circuit.epoch, move.circuit.generation)
 
     def __str__(self) -> str:
@@ -143,7 +143,7 @@ class Feed:
         self._board = board
         self._readers: set[Reader] = set()
         # Up to where each target's moves were told; of one that nothing is known of, since when (monotonic) they are.
-        self._told: dict[str, Place | float] = {}
+        self._told: dict[str, Cursor | float] = {}
         self._recent: deque[Event] = deque(maxlen=REMEMBERED)
         self._moved: dict[str, None] = {}  # targets whose ledger is to be read, in order
         self._late: set[str] = set()  # those whose ledger couldn't be read when it was to be
@@ -156,8 +156,8 @@ class Feed:
         """How many read."""
         return len(self._readers)
 
-    async def reader(self, wanted: Callable[[], Collection[str]], place: Place | None) -> Reader:
-        """Somebody who reads the moves of some targets, from now or from `place` on, until `leave` is called.
+    async def reader(self, wanted: Callable[[], Collection[str]], cursor: Cursor | None) -> Reader:
+        """Somebody who reads the moves of some targets, from now or from `cursor` on, until `leave` is called.
 
         `wanted` names the targets, and is asked again when there are others. Raises UnknownNameError where it does, and
         StoreError where the ledger is needed and can't be read.
@@ -167,10 +167,10 @@ class Feed:
         self._readers.add(made)
         if self._closed:
             made.leave()
-        elif place is not None:
+        elif cursor is not None:
             try:
-                told = self._since(place)
-                made.begin(await self._missed(wanted(), place) if told is None else told)
+                told = self._since(cursor)
+                made.begin(await self._missed(wanted(), cursor) if told is None else told)
             except BaseException:
                 made.leave()
                 raise
@@ -181,8 +181,8 @@ class Feed:
         for reader in list(self._readers):
             reader.renew()
         if self._telling is not None:
-            known = self._places()
-            self._told = {name: self._told.get(name, place) for name, place in known.items()}
+            known = self._cursors()
+            self._told = {name: self._told.get(name, cursor) for name, cursor in known.items()}
 
     def close(self) -> None:
         """End all streams."""
@@ -192,16 +192,16 @@ class Feed:
         if self._telling is not None:
             self._telling.cancel()
 
-    def _since(self, place: Place) -> list[Event] | None:
+    def _since(self, cursor: Cursor) -> list[Event] | None:
         """What was told here since, in the very order; None where that isn't remembered."""
         told = list(self._recent)
-        known = next((i for i, event in enumerate(told) if event.id == str(place)), None)
+        known = next((i for i, event in enumerate(told) if event.id == str(cursor)), None)
         return None if known is None else told[known + 1 :]
 
-    async def _missed(self, targets: Collection[str], place: Place) -> list[Event]:
-        """What a reader that was at `place` may not know yet, by the ledger, oldest first."""
+    async def _missed(self, targets: Collection[str], cursor: Cursor) -> list[Event]:
+        """What a reader that was at `cursor` may not know yet, by the ledger, oldest first."""
         found = [
-            [(move, name) for move in await self._board.moves(name, _ALL) if place.before(move)] for name in targets
+            [(move, name) for move in await self._board.moves(name, _ALL) if cursor.before(move)] for name in targets
         ]
         # Merged, not sorted: where a clock was set back, a target's moves stay in their own order.
         merged = merge(*(reversed(moves) for moves in found), key=lambda pair: pair[0].at)
@@ -209,13 +209,13 @@ class Feed:
 
     def _listen(self) -> None:
         if self._telling is None:
-            self._told = self._places()
+            self._told = self._cursors()
             self._telling = asyncio.create_task(self._tell())
 
-    def _places(self) -> dict[str, Place | float]:
+    def _cursors(self) -> dict[str, Cursor | float]:
         circuits = {standing.target.name: standing.circuit for standing in self._board.standings()}
-        places = {name: Place(0, circuit.epoch, circuit.generation) for name, circuit in circuits.items()}
-        return {**places, **dict.fromkeys(self._board.unread(), time.monotonic())}
+        cursors = {name: Cursor(0, circuit.epoch, circuit.generation) for name, circuit in circuits.items()}
+        return {**cursors, **dict.fromkeys(self._board.unread(), time.monotonic())}
 
     def _heard(self, target: str) -> None:
         if self._telling is not None:
@@ -246,12 +246,12 @@ class Feed:
             return
         new = list(takewhile(lambda move: self._is_new(move, told), ledger))
         if ledger:
-            self._told[target] = Place.of(ledger[0])
+            self._told[target] = Cursor.of(ledger[0])
         for move in reversed(new):
             self._publish(self._event(target, move))
 
-    def _is_new(self, move: Move, told: Place | float) -> bool:
-        if isinstance(told, Place):
+    def _is_new(self, move: Move, told: Cursor | float) -> bool:
+        if isinstance(told, Cursor):
             return not told.is_or_is_after(move)
         return move.at > self._board.now() - (time.monotonic() - told) - _DISORDER_S
 
@@ -261,7 +261,7 @@ class Feed:
             reader.tell(event)
 
     def _event(self, target: str, move: Move) -> Event:
-        named, shape = str(Place.of(move)), shaping.of_move(target, move, self._board.now())
+        named, shape = str(Cursor.of(move)), shaping.of_move(target, move, self._board.now())
         return Event(target, named, b"id: %s\nevent: move\ndata: %s\n\n" % (named.encode(), encoded(shape)))
 
 

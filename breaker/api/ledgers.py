@@ -10,7 +10,7 @@ from breaker.errors import StoreError, StoreGoneError, UnknownNameError
 from breaker.switchboard import LOOK_S, Switchboard
 
 
-class Reading(NamedTuple):
+class Extract(NamedTuple):
     """The newest moves by target, as they stood at a monotonic moment; `error` is why some targets' are missing."""
 
     at: float
@@ -28,13 +28,13 @@ class Ledgers:
         self._switchboard = switchboard
         self._size = size
         self._targets = targets
-        self._reading = asyncio.Lock()
-        self._last: Reading | None = None
+        self._looking = asyncio.Lock()
+        self._last: Extract | None = None
         self._changes = 0
 
-    async def read(self) -> Reading:
+    async def read(self) -> Extract:
         """What they say; the same object as long as none has been read since."""
-        async with self._reading:
+        async with self._looking:
             if self._last is not None and time.monotonic() - self._last.at < LOOK_S:
                 return self._last
             changes, found = self._changes, await self._look()
@@ -47,7 +47,7 @@ class Ledgers:
         self._changes += 1
         self._last = None
 
-    async def _look(self) -> Reading:
+    async def _look(self) -> Extract:
         began, moves, wrong = time.monotonic(), dict[str, Sequence[Move]](), None
         for target in list(self._targets()):
             try:
@@ -55,7 +55,7 @@ class Ledgers:
             except UnknownNameError:  # another configuration came while others were read
                 continue
             except StoreGoneError as error:  # each of the others would wait as long for nothing
-                return Reading(began, moves, error)
+                return Extract(began, moves, error)
             except StoreError as error:
                 wrong = wrong or error
-        return Reading(began, moves, wrong)
+        return Extract(began, moves, wrong)

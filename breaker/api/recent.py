@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from heapq import merge
 from itertools import islice
 
-from breaker.api.ledgers import Ledgers, Reading
+from breaker.api.ledgers import Extract, Ledgers
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError
 from breaker.logged import STORE_GONE, STORE_TROUBLE
@@ -25,22 +25,22 @@ class Recent:
         self._switchboard = switchboard
         self._shown = Ledgers(switchboard, SHOWN, self._there)
         self._told = {size: Ledgers(switchboard, size, switchboard.targets) for size in READ}
-        self._seen: Reading | None = None
+        self._seen: Extract | None = None
         self._known: dict[str, Sequence[Move]] = {}
 
     async def last_known(self) -> list[tuple[str, Move]]:
         """A dozen; of targets whose ledger can't be read those that were read before."""
-        reading = await self._shown.read()
-        if reading is not self._seen:
-            self._see(reading)
+        extract = await self._shown.read()
+        if extract is not self._seen:
+            self._see(extract)
         return self._newest(self._known, SHOWN)
 
     async def moves(self, limit: int) -> list[tuple[str, Move]]:
         """So many as they stand in the store. Raises StoreError where one ledger can't be read."""
-        reading = await self._told[next(size for size in READ if size >= limit)].read()
-        if reading.error is not None:
-            raise reading.error.with_traceback(None)
-        return self._newest(reading.moves, limit)
+        extract = await self._told[next(size for size in READ if size >= limit)].read()
+        if extract.error is not None:
+            raise extract.error.with_traceback(None)
+        return self._newest(extract.moves, limit)
 
     def forget(self) -> None:
         """Read all anew the next time that somebody looks."""
@@ -52,12 +52,12 @@ class Recent:
         behind = self._switchboard.behind()
         return [name for name in self._switchboard.targets() if name not in behind]
 
-    def _see(self, reading: Reading) -> None:
+    def _see(self, extract: Extract) -> None:
         known = {name: self._known[name] for name in self._switchboard.targets() if name in self._known}
-        self._seen, self._known = reading, {**known, **reading.moves}
-        if reading.error is not None:
-            event = STORE_GONE if isinstance(reading.error, StoreGoneError) else STORE_TROUBLE
-            _log.warning("showing the moves last known: %s", reading.error, extra=event())
+        self._seen, self._known = extract, {**known, **extract.moves}
+        if extract.error is not None:
+            event = STORE_GONE if isinstance(extract.error, StoreGoneError) else STORE_TROUBLE
+            _log.warning("showing the moves last known: %s", extract.error, extra=event())
 
     def _newest(self, moves: Mapping[str, Sequence[Move]], limit: int) -> list[tuple[str, Move]]:
         found = [[(name, move) for move in moves.get(name, ())] for name in self._switchboard.targets()]

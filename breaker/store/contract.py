@@ -137,7 +137,7 @@ class RunStore(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
+class Circuits:
     """The circuits that could be read; those whose keys are of another kind are left out.
 
     `now` is the store's time, None where the part that tells it is gone. `gone` is why the others couldn't be read.
@@ -183,7 +183,7 @@ class Store(Protocol):
         """All circuits in one round trip, and the store's time; those whose keys are of another kind are left out."""
         ...
 
-    async def seen(self, targets: Sequence[str]) -> Seen:
+    async def seen(self, targets: Sequence[str]) -> Circuits:
         """All circuits that can be read, in one round trip. Raises StoreGoneError where none can."""
         ...
 

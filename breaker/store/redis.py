@@ -16,7 +16,7 @@ from breaker.store import codec
 from breaker.store.behind import servers_at
 from breaker.store.call import Call, answered, command, time_of
 from breaker.store.claim import Grant, Need, Wish
-from breaker.store.contract import Reading, Seen, Weighed
+from breaker.store.contract import Circuits, Reading, Weighed
 from breaker.store.damage import keys_of, named
 from breaker.store.hearing import heard
 from breaker.store.keeping import Keeping
@@ -147,7 +147,7 @@ class RedisStore:
             raise StoreGoneError(f"the store at {self.place} doesn't tell the time")
         return seen.circuits, seen.now
 
-    async def seen(self, targets: Sequence[str]) -> Seen:
+    async def seen(self, targets: Sequence[str]) -> Circuits:
         """All circuits that can be read, in one round trip. Raises StoreGoneError where none can."""
         keys = [key for target in targets for key in keys_of(target, "circuit")]
         calls = [command("HMGET", key, *codec.CIRCUIT_FIELDS) for key in keys]
@@ -160,7 +160,7 @@ class RedisStore:
         if (damaged := len(targets) - len(whole) - len(gone)) > 0:
             self._reader.tell_once("%d of %d circuits lie under keys of another kind", damaged, len(targets))
         circuits = {name: codec.read_circuit(fields) for name, fields in whole.items()}
-        return Seen(circuits=circuits, now=None if isinstance(time, StoreError) else _seconds(time), gone=gone)
+        return Circuits(circuits=circuits, now=None if isinstance(time, StoreError) else _seconds(time), gone=gone)
 
     async def moves(self, target: str, limit: int) -> list[Move]:
         """The newest moves of a target, newest first."""

@@ -37,7 +37,7 @@ _BEYOND_S = 0.001
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class History:
+class Rebuilt:
     """The answers that could be rebuilt of a target, in seconds since 1970, and how many probes could not."""
 
     target: str
@@ -60,7 +60,7 @@ def targets_of(server: Prometheus, since_s: float) -> list[str]:
 
 def history(
     server: Prometheus, target: str, since_s: float, *, passing: Callable[[float], None] = lambda _: None
-) -> History:
+) -> Rebuilt:
     """The answers of a target's probes in the last `since_s` seconds; `passing` hears the share that is read.
 
     Raises TraceError where there are none, with the targets that there are.
@@ -79,7 +79,7 @@ def history(
         passing((piece + 1) / pieces)
     if not steps:
         raise TraceError(_none(server, target, since_s))
-    return History(target=target, steps=list(steps.values()), lost=sum(i.lost for i in instances.values()))
+    return Rebuilt(target=target, steps=list(steps.values()), lost=sum(i.lost for i in instances.values()))
 
 
 def _now() -> float:

@@ -15,7 +15,7 @@ from monitor.exchange.errors import ExchangeError
 HEAD_START_S = 0.25
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """Where to connect to."""
 
     family: socket.AddressFamily
@@ -24,11 +24,11 @@ class Place(NamedTuple):
 
 async def dial(host: str, port: int) -> socket.socket:
     """A connected socket, which is yours to close. Raises OSError as the last address gave it, or ExchangeError."""
-    places = await look_up(host, port)
-    return await _connect(places[0]) if len(places) == 1 else await _race(deque(places))
+    endpoints = await look_up(host, port)
+    return await _connect(endpoints[0]) if len(endpoints) == 1 else await _race(deque(endpoints))
 
 
-async def look_up(host: str, port: int) -> list[Place]:
+async def look_up(host: str, port: int) -> list[Endpoint]:
     """A host's addresses, the families taking turns. Names are looked up in the loop's threads."""
     find = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
@@ -39,10 +39,10 @@ async def look_up(host: str, port: int) -> list[Place]:
             found = await asyncio.get_running_loop().run_in_executor(None, find)
     except UnicodeError:
         raise ExchangeError("no host can have such a name") from None
-    places = [Place(family, address) for family, _, _, _, address in found]
-    first = [place for place in places if place.family is places[0].family]
-    others = [place for place in places if place.family is not places[0].family]
-    return [place for place in chain.from_iterable(zip_longest(first, others)) if place is not None]
+    endpoints = [Endpoint(family, address) for family, _, _, _, address in found]
+    first = [endpoint for endpoint in endpoints if endpoint.family is endpoints[0].family]
+    others = [endpoint for endpoint in endpoints if endpoint.family is not endpoints[0].family]
+    return [endpoint for endpoint in chain.from_iterable(zip_longest(first, others)) if endpoint is not None]
 
 
 def _is_number(host: str) -> bool:
@@ -52,7 +52,7 @@ def _is_number(host: str) -> bool:
     return False
 
 
-async def _race(left: deque[Place]) -> socket.socket:
+async def _race(left: deque[Endpoint]) -> socket.socket:
     """Try one after the other, the next when the last has failed or is slow, and take the first that connects."""
     trying: set[asyncio.Task[socket.socket]] = set()
     won: asyncio.Task[socket.socket] | None = None
@@ -83,11 +83,11 @@ async def _drop(tasks: set[asyncio.Task[socket.socket]]) -> None:
             ended.close()
 
 
-async def _connect(place: Place) -> socket.socket:
-    trying = socket.socket(place.family, socket.SOCK_STREAM)
+async def _connect(endpoint: Endpoint) -> socket.socket:
+    trying = socket.socket(endpoint.family, socket.SOCK_STREAM)
     try:
         trying.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(trying, place.address)
+        await asyncio.get_running_loop().sock_connect(trying, endpoint.address)
     except BaseException:
         trying.close()
         raise

@@ -12,9 +12,9 @@ from breaker.target import Provider
 from breaker.wire.question import Request
 from monitor.exchange.errors import BrokenHttpError
 from monitor.exchange.exchange import Exchange
-from monitor.exchange.keeping import Keeping
 from monitor.exchange.opening import open_connection
 from monitor.exchange.phases import Moments
+from monitor.exchange.pool import Pool
 from monitor.exchange.request import post, proxy_headers
 from monitor.exchange.where import Origin, Proxy, origin_of, proxy_of
 from monitor.network.ways import Proxies
@@ -43,7 +43,7 @@ class Connections:
     def __init__(self) -> None:
         self.turns = Turns()
         self._proxies = Proxies()
-        self._kept: defaultdict[str, Keeping] = defaultdict(Keeping)
+        self._kept: defaultdict[str, Pool] = defaultdict(Pool)
 
     @contextlib.asynccontextmanager
     async def ask(

@@ -1,4 +1,4 @@
-"""Sends one probe with all that belongs to it: key, connection, place in the crowd, report, payment."""
+"""Sends one probe with all that belongs to it: key, connection, permit, report, payment."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from monitor.lag import LoopLag
 from monitor.metrics import Metrics
 from monitor.probe import probe
 from monitor.probe.connections import Connections
-from monitor.schedule.crowd import Crowd
+from monitor.schedule.gate import Gate
 from monitor.schedule.till import Till
 from monitor.settings import TargetPlan
 
@@ -39,7 +39,7 @@ class Asker:
         self._metrics = metrics
         self._chance = chance
         self._lag = LoopLag()
-        self._crowd = Crowd()
+        self._gate = Gate()
         self._connections = Connections()
 
     def start(self) -> None:
@@ -71,10 +71,10 @@ class Asker:
         `planned_at` (monotonic) is when it should have begun; `silent` is awaited when its first byte is late, after
         that has been reported.
         """
-        place = await self._crowd.enter()
+        permit = await self._gate.enter()
 
         async def late(answer: Answer) -> None:
-            place.leave()
+            permit.leave()
             try:
                 await _report(board, answer)
             finally:
@@ -84,7 +84,7 @@ class Asker:
         try:
             answer = await self._probe(plan, confirms, late)
         finally:
-            place.leave()
+            permit.leave()
             self._metrics.stopped()
         self._metrics.probed(answer)
         _tell(answer)

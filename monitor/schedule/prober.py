@@ -37,7 +37,7 @@ SAY_S = 60.0
 _MISSED = {Missed.LATE: Skip.MISFIRE, Missed.RUNNING: Skip.OVERLAP}
 
 
-class Keeping(Spending, Claiming, Protocol):
+class ProbeStore(Spending, Claiming, Protocol):
     """What is asked of a store besides the switchboard's part."""
 
     async def look(self, target: str) -> Reading:
@@ -67,7 +67,7 @@ class Prober:
         self,
         settings: Settings,
         keys: Mapping[str, str],
-        store: Keeping,
+        store: ProbeStore,
         metrics: Metrics,
         chance: random.Random | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from breaker.api import Access, create_app, feed
 from breaker.api.desk import Desk
-from breaker.api.feed import Event, Feed, Place, Reader
+from breaker.api.feed import Cursor, Event, Feed, Reader
 from breaker.api.paths import routing
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError, UnknownNameError
@@ -172,7 +172,7 @@ async def test_a_reader_resumes_at_another_replica_by_the_ledger(
         desk.close()
 
     assert moved(third) == (PRIMARY.name, 3)
-    assert Place.read(third["id"]) == Place.of((await other.moves(PRIMARY.name))[0])
+    assert Cursor.read(third["id"]) == Cursor.of((await other.moves(PRIMARY.name))[0])
 
 
 async def test_a_store_that_was_emptied_takes_no_event_away(

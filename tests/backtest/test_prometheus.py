@@ -12,7 +12,7 @@ import pytest_asyncio
 from breaker.verdict import Verdict
 from monitor.backtest import Step
 from monitor.backtest.faults import PrometheusError, TraceError
-from monitor.backtest.history import History, history, targets_of
+from monitor.backtest.history import Rebuilt, history, targets_of
 from monitor.backtest.prometheus import Prometheus as Asked
 from monitor.cli import main
 from tests.backtest.world import Exporter, Prometheus, exporting, prometheus
@@ -34,10 +34,10 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
             yield exporter, server
 
 
-async def rebuilt(server: Prometheus, target: str = TARGET, since_s: float = 3600) -> History:
+async def rebuilt(server: Prometheus, target: str = TARGET, since_s: float = 3600) -> Rebuilt:
     """A target's history."""
 
-    def read() -> History:
+    def read() -> Rebuilt:
         with Asked(server.url) as asked:
             return history(asked, target, since_s)
 

@@ -14,7 +14,7 @@ import uvloop
 
 from breaker.policy import Policy
 from monitor.exchange import dial as dialling
-from monitor.exchange.dial import Place, dial
+from monitor.exchange.dial import Endpoint, dial
 from monitor.exchange.errors import BrokenHttpError, ExchangeError, ProxyError
 from monitor.exchange.opening import open_connection
 from monitor.exchange.phases import Moments, Phase
@@ -189,7 +189,7 @@ def never_taking() -> Any:
             one = waiting.enter_context(socket.socket())
             one.setblocking(False)
             one.connect_ex(full.getsockname())
-        yield Place(socket.AF_INET, full.getsockname())
+        yield Endpoint(socket.AF_INET, full.getsockname())
 
 
 def test_the_first_address_that_answers_is_taken(
@@ -199,10 +199,10 @@ def test_the_first_address_that_answers_is_taken(
         with never_taking() as silent, socket.socket() as refusing:
             refusing.bind(("127.0.0.1", 0))
             async with serving(says_hello) as port:
-                good = Place(socket.AF_INET, ("127.0.0.1", port))
+                good = Endpoint(socket.AF_INET, ("127.0.0.1", port))
 
-                async def found(*_: object) -> list[Place]:
-                    return [Place(socket.AF_INET, refusing.getsockname()), silent, good]
+                async def found(*_: object) -> list[Endpoint]:
+                    return [Endpoint(socket.AF_INET, refusing.getsockname()), silent, good]
 
                 monkeypatch.setattr(dialling, "look_up", found)
                 with await dial("anybody", 1) as connected:
@@ -218,8 +218,8 @@ def test_where_no_address_answers_the_last_refusal_is_told(
         with socket.socket() as refusing:
             refusing.bind(("127.0.0.1", 0))
 
-            async def found(*_: object) -> list[Place]:
-                return [Place(socket.AF_INET, refusing.getsockname())] * 2
+            async def found(*_: object) -> list[Endpoint]:
+                return [Endpoint(socket.AF_INET, refusing.getsockname())] * 2
 
             monkeypatch.setattr(dialling, "look_up", found)
             with pytest.raises(ConnectionRefusedError):

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from breaker.api import problems, shapes
 from breaker.api.access import ONLY_HEAD
 from breaker.api.desk import Desk
-from breaker.api.feed import MOST_STREAMS, Place, Reader
+from breaker.api.feed import MOST_STREAMS, Cursor, Reader
 from breaker.api.problems import ProblemError
 from breaker.api.replies import BASE_HEADERS, NO_STORE
 from breaker.api.route import asked as asking
@@ -68,7 +68,7 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
         last_event_id: Annotated[str | None, Header()] = None,
     ) -> Response:
         """The moves of all targets, of one, or of a route's, as server-sent events; resumes after Last-Event-ID."""
-        place = _place(last_event_id)
+        cursor = _cursor(last_event_id)
 
         def targets() -> Collection[str]:
             return _targets(switchboard, target, route)
@@ -76,7 +76,7 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
         if len(desk.feed) >= MOST_STREAMS:
             detail = f"{MOST_STREAMS} streams are open; try again in a moment"
             raise ProblemError(503, "busy", detail, headers={"Retry-After": "1"})
-        return _Stream(await desk.feed.reader(targets, place))
+        return _Stream(await desk.feed.reader(targets, cursor))
 
     return paths
 
@@ -116,10 +116,10 @@ def _targets(switchboard: Switchboard, target: str | None, route: str | None) ->
     return [target]
 
 
-def _place(last_event_id: str | None) -> Place | None:
+def _cursor(last_event_id: str | None) -> Cursor | None:
     if not last_event_id:
         return None
-    place = Place.read(last_event_id)
-    if place is None:
+    cursor = Cursor.read(last_event_id)
+    if cursor is None:
         raise problems.bad_fields([{"loc": ("last-event-id",), "msg": "is no id of an event of ours"}])
-    return place
+    return cursor

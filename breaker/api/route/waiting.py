@@ -18,7 +18,7 @@ MAX_WAIT_S = 60.0
 AT_ONCE = 500
 
 
-class Place(Protocol):
+class Waiter(Protocol):
     """Somebody who waits."""
 
     def wake(self) -> None:
@@ -29,10 +29,10 @@ class Place(Protocol):
 class _Room:
     """Those who are told the same; `changes_at` is when that may be another answer."""
 
-    __slots__ = ("changes_at", "places")
+    __slots__ = ("changes_at", "waiters")
 
     def __init__(self) -> None:
-        self.places: set[Place] = set()
+        self.waiters: set[Waiter] = set()
         self.changes_at = 0.0
 
 
@@ -46,14 +46,14 @@ class Waiting:
         self._next: asyncio.TimerHandle | None = None
         self._next_at = 0.0  # monotonic; a handle of uvloop's doesn't know its own
         self._closed = False
-        self._gone: dict[Place, None] = {}  # those that go on although their answer may be the same
+        self._gone: dict[Waiter, None] = {}  # those that go on although their answer may be the same
         prepared.watch(self._moved)
 
     def __len__(self) -> int:
         """How many wait."""
         return self._count
 
-    def enter(self, said: Said, place: Place) -> bool:
+    def enter(self, said: Said, waiter: Waiter) -> bool:
         """Wake this once the answer isn't this one any more; whoever enters also leaves.
 
         False where too many wait already, or the service is about to stop: then it hasn't entered.
@@ -61,19 +61,19 @@ class Waiting:
         if self._closed or self._count >= MOST_WAITING:
             return False
         room = self._rooms.setdefault((said.asked, said.etag), _Room())
-        room.places.add(place)
+        room.waiters.add(waiter)
         room.changes_at = said.changes_at
         self._count += 1
         self._arm(said.changes_at)
         return True
 
-    def leave(self, said: Said, place: Place) -> None:
+    def leave(self, said: Said, waiter: Waiter) -> None:
         """Wait no longer."""
         room = self._rooms[said.asked, said.etag]
-        room.places.remove(place)
-        self._gone.pop(place, None)
+        room.waiters.remove(waiter)
+        self._gone.pop(waiter, None)
         self._count -= 1
-        if not room.places:
+        if not room.waiters:
             del self._rooms[said.asked, said.etag]
 
     async def wait(self, said: Said, seconds: float, receive: Receive) -> None:
@@ -91,7 +91,7 @@ class Waiting:
 
     def renew(self) -> None:
         """Let all who wait now go on: what they asked may mean something else from here on."""
-        self._gone = {place: None for room in self._rooms.values() for place in room.places}
+        self._gone = {waiter: None for room in self._rooms.values() for waiter in room.waiters}
         if self._gone:
             self._arm(0.0)
 
@@ -99,8 +99,8 @@ class Waiting:
         """Let all go on, and nobody wait any more."""
         self._closed = True
         for room in list(self._rooms.values()):
-            for place in list(room.places):
-                place.wake()
+            for waiter in list(room.waiters):
+                waiter.wake()
 
     def _moved(self) -> None:
         """Look soon: what is read from the store may move several circuits at once."""
@@ -125,17 +125,17 @@ class Waiting:
             if said.etag == tag:
                 room.changes_at = said.changes_at
                 continue
-            for place in list(islice(room.places, left)):
-                place.wake()
+            for waiter in list(islice(room.waiters, left)):
+                waiter.wake()
                 left -= 1
         if self._rooms:
             self._arm(min(room.changes_at for room in self._rooms.values()))
 
     def _let_go(self) -> None:
         """Wake some of those that are to go on, and come back for the others."""
-        for place in list(islice(self._gone, AT_ONCE)):
-            self._gone.pop(place, None)
-            place.wake()
+        for waiter in list(islice(self._gone, AT_ONCE)):
+            self._gone.pop(waiter, None)
+            waiter.wake()
         if self._gone or self._rooms:
             self._arm(0.0)
 

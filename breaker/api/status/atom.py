@@ -6,7 +6,7 @@ from html import escape
 from urllib.parse import quote
 
 from breaker.api import sentences, shaping
-from breaker.api.feed import Place
+from breaker.api.feed import Cursor
 from breaker.circuit import Move
 
 # What XML can't hold in any form.
@@ -29,7 +29,7 @@ def feed(moves: Sequence[tuple[str, Move]], now: float) -> str:
 
 def _entry(target: str, move: Move) -> str:
     return (
-        f"<entry><id>urn:firstbyte:move:{quote(target, safe='')}:{_said(str(Place.of(move)))}</id>\n"
+        f"<entry><id>urn:firstbyte:move:{quote(target, safe='')}:{_said(str(Cursor.of(move)))}</id>\n"
         f"<title>{_said(f'{target} {sentences.move(move)}')}</title>\n"
         f"<updated>{shaping.clock(move.at)}</updated>\n"
         f'<category term="{move.cause.value}"/>\n<content type="text">{_said(move.why)}</content></entry>\n'

@@ -10,7 +10,7 @@ KEEPALIVE_S = 300.0
 MOST = 32
 
 
-class Keeping:
+class Pool:
     """The idle connections to one provider, at most `MOST`, none for longer than `KEEPALIVE_S`."""
 
     def __init__(self) -> None:
