@@ -24,7 +24,8 @@ class Firstbyte(Client):
     Without `url` and `token`: what FIRSTBYTE_URL and FIRSTBYTE_TOKEN say, else the default address and no token.
     `fallback` are the targets to go on with where the service has never been reached, the preferred one first: for
     all routes, or for each by its name. With one, no call takes longer than 50 ms and none raises; without one the
-    first `route` may wait for 5 s, and raises DoorGoneError where even then nothing is known. With `strict` `route`
+    first `route` may wait for 5 s, and raises DoorGoneError where even then nothing is known; as long as the service
+    doesn't answer, no other one waits. With `strict` `route`
     raises a DoorError for all that isn't the service's own word, `report` for facts that are none. `session` names
     whose steps these are (made up when left out): when a circuit has closed, sessions return to its target over a
     minute.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from breaker.client.said import Decision, Fallback, Needs, Source, primary, spots
 from breaker.client.step import Step
-from breaker.errors import DoorError
+from breaker.errors import DoorError, DoorRefusedError
 
 if TYPE_CHECKING:
     from breaker.client.alone import Alone
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 # No step waits longer for the service: what is left to 50 ms is for everything else.
 WAIT_S = 0.025
-# Where nothing at all is known, the first step waits for so long.
+# Where nothing at all is known, not even that the service doesn't answer, the first step waits for so long. A process
+# that has just begun, on a busy machine and with a service far away, may need some of it.
 PATIENCE_S = 5.0
 # A route that nobody has asked for so long isn't followed any more.
 IDLE_S = 600.0
@@ -79,12 +80,14 @@ class Book:
         self._lock = threading.RLock()  # a collected object may report, whatever its thread is doing
         self._fallback = fallback
         self._alone_s = 0.0 if strict else ALONE_S
+        self._silent = False  # the service was asked in vain, and somebody asks on
         self._steps: deque[Step] = deque(maxlen=MOST_STEPS)
         self._alone: Alone | None = None
 
     def forked(self) -> None:
         """In a new process: nobody holds the lock, nobody asks or waits."""
         self._lock = threading.RLock()
+        self._silent = False
         for kept in self.kept.values():
             kept.followed = kept.settled = False
             kept.waiting.clear()
@@ -112,7 +115,7 @@ class Book:
         if kept.settled or now < kept.valid_until:
             return 0.0
         nothing = kept.said is None and not spots(self._fallback, kept.name)
-        wait_s = PATIENCE_S if nothing and patient else WAIT_S if ready else 0.0
+        wait_s = PATIENCE_S if nothing and patient and not self._silent else WAIT_S if ready else 0.0
         return max(kept.began + wait_s - now, 0.0)
 
     def wait(self, kept: Kept, wake: Callable[[], None]) -> bool:
@@ -160,7 +163,7 @@ class Book:
     def take(self, kept: Kept, said: Decision, now: float, valid_for_s: float) -> None:
         """The service has said where to."""
         with self._lock:
-            said = self._with_limits(said)
+            said, self._silent = self._with_limits(said), False
             kept.said, kept.said_at, kept.valid_until, kept.refused = said, now, now + valid_for_s, None
             if self._alone:
                 self._alone.back(kept.name)
@@ -171,15 +174,20 @@ class Book:
             self._settle(kept)
 
     def lost(self, kept: Kept, why: DoorError) -> None:
-        """The service can't be asked, or doesn't say."""
+        """The service can't be asked, or doesn't say; who waits for what it says of other routes waits in vain, too."""
         with self._lock:
             kept.refused = why
+            self._silent = not isinstance(why, DoorRefusedError)
             self._settle(kept)
+            if self._silent:
+                for other in self.kept.values():
+                    _wake(other)
 
     def leave(self, kept: Kept) -> None:
         """Nobody asks for this route any more."""
         with self._lock:
             kept.followed = False
+            self._silent = self._silent and any(other.followed for other in self.kept.values())
             self._settle(kept)
 
     def end(self) -> None:
@@ -233,9 +241,7 @@ class Book:
 
     def _settle(self, kept: Kept) -> None:
         kept.settled = True
-        waiting, kept.waiting = kept.waiting, []
-        for wake in waiting:
-            wake()
+        _wake(kept)
 
     def _bound(self) -> None:
         while len(self.kept) > MOST_ROUTES:
@@ -243,6 +249,13 @@ class Book:
             del self.kept[oldest.name]
             if self._alone:
                 self._alone.back(oldest.name)
+
+
+def _wake(kept: Kept) -> None:
+    """Let nobody wait any longer."""
+    waiting, kept.waiting = kept.waiting, []
+    for wake in waiting:
+        wake()
 
 
 def _hand(kept: Kept, decision: Decision, until: float) -> Decision:

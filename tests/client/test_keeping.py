@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from breaker.client import DoorGoneError, Spot
+from breaker.client import DoorGoneError, DoorRefusedError, Spot
 from breaker.client.alone import Alone
 from breaker.client.keeping import IDLE_S, MOST_ROUTES, PATIENCE_S, WAIT_S, Book, Kept
 from breaker.client.said import Decision, Needs, Source
@@ -107,6 +107,50 @@ def test_only_the_first_step_waits_and_no_longer_than_that(
     assert book.wait_s(kept, 100.0 + expected, patient=patient, ready=ready) == 0.0
     book.lost(kept, DoorGoneError("gone"))
     assert book.wait_s(kept, 100.0, patient=patient, ready=ready) == 0.0
+
+
+def waits_s(book: Book, kept: Kept) -> float:
+    """How long a step that knows nothing waits when its question begins."""
+    return book.wait_s(kept, 100.0, patient=True, ready=True)
+
+
+def test_no_first_step_of_another_route_waits_for_a_service_that_is_known_not_to_answer() -> None:
+    book = Book([], strict=False)
+    kept, other = asked(book), asked(book, "reviewer")
+    book.lost(kept, DoorGoneError("gone"))
+    silent_s = waits_s(book, other)
+    book.lost(kept, DoorRefusedError(404, "no such route"))
+    refusing_s = waits_s(book, other)
+    book.lost(kept, DoorGoneError("gone"))
+    book.take(kept, decision(), 100.0, 5.0)
+    answering_s = waits_s(book, other)
+
+    assert [silent_s, refusing_s, answering_s] == pytest.approx([WAIT_S, PATIENCE_S, PATIENCE_S])
+
+
+def test_who_waits_for_another_route_is_woken_once_the_service_is_known_not_to_answer() -> None:
+    book, woken = Book([], strict=False), list[str]()
+    kept, other = asked(book), asked(book, "reviewer")
+    book.wait(other, lambda: woken.append("reviewer"))
+    book.lost(kept, DoorRefusedError(404, "no such route"))
+    refusing = list(woken)
+    book.lost(kept, DoorGoneError("gone"))
+
+    assert (refusing, woken) == ([], ["reviewer"])
+
+
+def test_a_service_that_nobody_asks_any_more_may_answer_again() -> None:
+    book = Book([], strict=False)
+    kept, other = asked(book), asked(book, "reviewer")
+    book.lost(kept, DoorGoneError("gone"))
+    book.leave(kept)
+    asked_on_s = waits_s(book, other)
+    book.leave(other)
+    alone_s = waits_s(book, asked(book))
+    book.lost(kept, DoorGoneError("gone"))
+    book.forked()
+
+    assert [asked_on_s, alone_s, waits_s(book, asked(book))] == pytest.approx([WAIT_S, PATIENCE_S, PATIENCE_S])
 
 
 def test_before_the_rules_are_loaded_another_target_is_known_too() -> None:
