@@ -14,6 +14,7 @@ import pytest
 
 from breaker.attempt import read_request
 from breaker.client.transport import AsyncTransport, Transport
+from breaker.errors import DoorRefusedError
 from breaker.verdict import Blame, Verdict, judge
 from tests.agent.listening import listening
 from tests.agent.world import PATIENT, World
@@ -303,6 +304,39 @@ async def test_a_request_in_another_wire_goes_where_it_was_addressed_to(caplog: 
 
     assert [json.loads(body)["model"] for body in made.bodies] == ["mine", "mine"]
     assert caplog.text.count("can be asked in the wire openai-chat") == 1
+
+
+class Unknowing(World):
+    """It knows no target, and says why."""
+
+    def __init__(self, made: Echo, why: Exception) -> None:
+        super().__init__(made)
+        self._why = why
+
+    def route(self, name: str | None = None) -> Any:
+        raise self._why
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        pytest.param(
+            DoorRefusedError(404, "no route 'coder'; there is: writer"), "no route 'coder'; there is: writer", id="ours"
+        ),
+        pytest.param(ValueError("a secret"), "ValueError", id="another's"),
+    ],
+)
+async def test_a_guide_that_knows_no_target_is_told_of_once_in_words_of_ours_alone(
+    why: Exception, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    async with echo() as made, client_of(httpx, Unknowing(made, why)) as client:
+        for _ in range(2):
+            await client.post(f"http://127.0.0.1:{made.port}/own/chat/completions", json={"model": "mine"})
+
+    assert caplog.messages == [
+        f"the guide knows no target ({told}), so such requests go where they were addressed to (said once)"
+    ]
 
 
 class Mixed(World):

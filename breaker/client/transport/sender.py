@@ -17,6 +17,7 @@ from breaker.client.transport.guide import Guide, addressed, fit
 from breaker.client.transport.outgoing import Outgoing
 from breaker.client.transport.rooms import AsyncRooms, Rooms
 from breaker.client.transport.sending import asked_in
+from breaker.errors import DoorError
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +61,11 @@ class _Common:
             _log.warning("%s, so such requests go where they were addressed to (said once)", what)
 
 
+def _why(error: Exception) -> str:
+    """What a guide's error says, where it is one of ours; another's may hold anything."""
+    return str(error) if isinstance(error, DoorError) else type(error).__name__
+
+
 def _check(inner: Any, family: Family) -> None:
     try:
         other = family_of(inner)
@@ -98,7 +104,7 @@ class Sender(_Common):
         try:
             decision = self._wishes.guide.route(self._wishes.route)
         except Exception as error:  # noqa: BLE001 # no step fails because of us
-            self._warn(f"the guide knows no target ({type(error).__name__})")
+            self._warn(f"the guide knows no target ({_why(error)})")
             return None
         if isinstance(decision, Decision):
             return decision
@@ -142,7 +148,7 @@ class AsyncSender(_Common):
             decision = self._wishes.guide.route(self._wishes.route)
             return await decision if inspect.isawaitable(decision) else decision
         except Exception as error:  # noqa: BLE001 # no step fails because of us
-            self._warn(f"the guide knows no target ({type(error).__name__})")
+            self._warn(f"the guide knows no target ({_why(error)})")
             return None
 
     def _inner_of(self, family: Family) -> Any:
