@@ -26,7 +26,7 @@ def test_starter_for_one_key_has_no_fault_and_one_target(tmp_path: Path, variabl
 def test_starter_for_all_keys_has_no_fault_and_one_route_over_all(tmp_path: Path) -> None:
     found = load(_written(tmp_path / "f.yaml", _ALL), _ALL)
     assert len(found.targets) == len(KNOWN)
-    assert [route.name for route in found.routes] == ["default"]
+    assert [route.name for route in found.routes] == ["coder"]
     assert len(found.routes[0].targets) == len(KNOWN)
 
 

@@ -62,9 +62,9 @@ def _routes(chosen: Sequence[Known]) -> str:
     alone = "" if len(chosen) > 1 else "  # add a second target: with one alone, agents have nowhere else to go\n"
     targets = "".join(f"    - {known.name}/{known.model}\n" for known in chosen)
     return f"""\
-# What agents ask for. They get the first target of the route that is well.
+# What agents ask for, by a name of your own or by none while there is one only. They get its first target that is well.
 routes:
-  default:
+  coder:
 {targets}{alone}"""
 
 
