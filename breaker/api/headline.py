@@ -88,7 +88,7 @@ def _of_routes(decisions: Sequence[Decision], standings: Sequence[Standing], now
     told = [*(said for d in lost for said in _last_resort(d)), *(_backup(d, by_name, now) for d in moved)]
     if not told:
         return _on_primaries(decisions, by_name, now)
-    tasks = dict.fromkeys(said for d in lost for said in _tasks(d, by_name, now))
+    tasks = dict.fromkeys(said for d in (*lost, *moved) for said in _tasks(d, by_name, now))
     return Headline(Mood.LAST_RESORT if lost else Mood.BACKUP, told[0], (*told[1:], *tasks, *_kept(by_name, now)))
 
 
@@ -142,8 +142,9 @@ def _last_resort(decision: Decision) -> list[str]:
 
 
 def _tasks(decision: Decision, by_name: dict[str, Standing], now: float) -> list[str]:
-    """What somebody has to do, so that a route that is lost has a target again."""
-    standings = [by_name[target.name] for target in decision.route.targets]
+    """What somebody has to do, so that a route has its targets again; why it is on a backup is said already."""
+    targets = decision.route.targets[1 if decision.role is Role.BACKUP else 0 :]
+    standings = [by_name[target.name] for target in targets]
     return [out(s, now) for s in standings if not s.state.passes and s.circuit.cause and s.circuit.cause.refusal]
 
 

@@ -227,6 +227,18 @@ def test_a_store_that_is_gone_is_said_before_a_network_that_may_be_back_since() 
     assert said(self_suspect_s=40.0, age_s=12.3)[0] is Mood.UNKNOWN
 
 
+def test_a_route_on_a_further_backup_says_what_somebody_has_to_do_for_those_between() -> None:
+    three = Route(name="coder", targets=(PRIMARY, BACKUP, OTHER))
+    view = scene(primary=QUOTA, backup=replace(QUOTA, cause=Cause.AUTH), routes=(three,))
+
+    told = headline(view.decisions, view.standings, view.now, known=view.known)
+
+    assert told.text == f"coder is on a further backup: zai/glm-5.3-flash {NO_CREDIT}"
+    assert told.more == (
+        f"openrouter/z-ai/glm-5.3-flash {NO_KEY.format(variable='OR_API_KEY', provider='openrouter')}",
+    )
+
+
 CROWD = Route(name="coder", targets=(PRIMARY, BACKUP, OTHER), max_open_share=0.34)
 
 
