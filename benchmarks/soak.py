@@ -1,7 +1,8 @@
 """Loads the service with all that it has to do for minutes, and looks whether anything grows: memory, times, the store.
 
-Run it as `python -m benchmarks.soak --minutes 10`, which takes four minutes more to begin; by default it takes half a
-minute, which shows the load and tells no slope. It talks to loopback alone.
+Run it as `python -m benchmarks.soak --minutes 10`. It begins once all that is bounded is full and memory stands still,
+which takes seven to twenty minutes. By default it takes half a minute, which shows the load and tells no slope. It
+talks to loopback alone.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -31,6 +32,8 @@ FLAPPING = "flapping/m"
 STEADY = tuple(f"p{number}/m" for number in range(7))
 WAITING, READING = 200, 5
 SAMPLE_S = 2.0
+# Memory stands still where it rises by less than this share in two minutes; that is waited for, but not for ever.
+STILL, STILL_S, WARM_S = 0.003, 120.0, 900.0
 # A circuit moves every few seconds, so that those who wait and read have something to hear.
 POLICY = "{interval_s: 1, jitter_s: 0.05, confirm_s: 0.1, half_open_s: 0.3, hold_s: 1, slow_s: 5, silence_s: 8}"
 SWITCH_S = 2.0
@@ -116,10 +119,12 @@ async def soak(minutes: float) -> bool:
             async with busy(ours) as (load, crowd), asyncio.TaskGroup() as group:
                 watching = group.create_task(waits.watch())
                 began = time.perf_counter()
-                if minutes >= TELLING_MIN:  # it takes a few itself
+                if telling := minutes >= TELLING_MIN:  # it takes a few itself
                     await move(ours, STEADY[:-1], SWITCH_S)
                 await fill(ours, server, FLAPPING, STEADY)
-                print(f"all that is bounded was full after {time.perf_counter() - began:.1f} s", flush=True)
+                print(f"all that is bounded was full after {time.perf_counter() - began:.0f} s", flush=True)
+                if telling:
+                    print(f"memory {await _still(ours, server, load)}", flush=True)
                 samples = await _watch(ours, server, load, waits, minutes)
                 watching.cancel()
             moves = await ours.counted("firstbyte_circuit_moves_total")
@@ -129,15 +134,27 @@ async def soak(minutes: float) -> bool:
     return told(samples, minutes) and not _faults(load.faults, waits)
 
 
+async def _still(ours: Service, server: StoreServer, load: Load) -> str:
+    """Go on until memory stands still, and say after how long it does: a process takes room for its peaks once."""
+    found, began = deque[int](maxlen=round(STILL_S / SAMPLE_S)), time.perf_counter()
+    while (took_s := time.perf_counter() - began) < WARM_S:
+        await asyncio.sleep(SAMPLE_S)
+        load.forget(time.perf_counter())
+        found.append((await asyncio.to_thread(_taken, ours, server))[0])
+        if len(found) == found.maxlen and max(found) - found[0] < STILL * found[0]:
+            return f"stands still after {took_s:.0f} s, of which it stood still for {STILL_S:.0f}"
+    return f"does not stand still after {took_s:.0f} s"
+
+
 async def _watch(ours: Service, server: StoreServer, load: Load, waits: Waits, minutes: float) -> list[Sample]:
-    """A sample again and again; the first tenth only warms up."""
+    """A sample again and again."""
     samples, ends = [], time.perf_counter() + minutes * 60
     while time.perf_counter() < ends:
         await asyncio.sleep(SAMPLE_S)
         samples.append(one := await sample(ours, server, load, waits))
         if len(samples) % round(60 / SAMPLE_S) == 0:
             print(f"{one.memory:8.1f} MB, {one.store:.2f} MB in the store, p99 {one.p99:.0f} us", flush=True)
-    return samples[len(samples) // 10 :]
+    return samples
 
 
 def _faults(faults: Sequence[Asked], waits: Waits) -> int:
