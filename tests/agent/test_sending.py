@@ -335,7 +335,7 @@ async def test_a_guide_that_knows_no_target_is_told_of_once_in_words_of_ours_alo
             await client.post(f"http://127.0.0.1:{made.port}/own/chat/completions", json={"model": "mine"})
 
     assert caplog.messages == [
-        f"the guide knows no target ({told}), so such requests go where they were addressed to (said once)"
+        f"no target is known ({told}), so such requests go where they were addressed to (said once)"
     ]
 
 

@@ -104,7 +104,7 @@ class Sender(_Common):
         try:
             decision = self._wishes.guide.route(self._wishes.route)
         except Exception as error:  # noqa: BLE001 # no step fails because of us
-            self._warn(f"the guide knows no target ({_why(error)})")
+            self._warn(f"no target is known ({_why(error)})")
             return None
         if isinstance(decision, Decision):
             return decision
@@ -148,7 +148,7 @@ class AsyncSender(_Common):
             decision = self._wishes.guide.route(self._wishes.route)
             return await decision if inspect.isawaitable(decision) else decision
         except Exception as error:  # noqa: BLE001 # no step fails because of us
-            self._warn(f"the guide knows no target ({_why(error)})")
+            self._warn(f"no target is known ({_why(error)})")
             return None
 
     def _inner_of(self, family: Family) -> Any:
