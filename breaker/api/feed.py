@@ -245,7 +245,7 @@ class Feed:
         if (told := self._told.get(target)) is None:  # it went meanwhile
             return
         new = list(takewhile(lambda move: self._is_new(move, told), ledger))
-        if ledger:
+        if new or (ledger and not isinstance(told, Cursor)):
             self._told[target] = Cursor.of(ledger[0])
         for move in reversed(new):
             self._publish(self._event(target, move))
