@@ -1,5 +1,5 @@
-"""A connection that nobody can make costly: heads are bounded in length and in time, and whatever can't be read gets a
-problem.
+"""A connection that nobody can make costly: heads are bounded in length and in time, questions ahead of their turn in
+number, and whatever can't be read gets a problem.
 
 Needs uvicorn with httptools, whose own protocol has none of these bounds.
 """
@@ -17,6 +17,10 @@ from breaker.api.problems import ProblemError
 MAX_HEAD_BYTES = 65_536
 # Who sends no whole head, or nothing at all, would else be waited for without end.
 HEAD_WITHIN_S = 30.0
+# So many questions at most wait for their turn, but for those that come in one piece: each costs a hundred times its
+# bytes. What comes behind them is read when they have had theirs.
+MOST_AHEAD = 16
+_PIECE = 2_048
 
 Defaults = list[tuple[bytes, bytes]]
 _FRAMES = frozenset({b"content-length", b"transfer-encoding"})
@@ -32,6 +36,8 @@ class Connection(HttpToolsProtocol):
         self._besides = 0  # bytes of this question that are no body, since it began or since the last of its body
         self._gained = False  # whether a question began or some of a body came just now
         self._owed = b""  # the framing of a body that the parser believes to be another protocol's
+        self._body_left = 0  # of a body whose length is known
+        self._behind = b""  # what isn't read yet
         self._told = False  # whether the head that is read now is only told to the parser again
         self._timer: asyncio.TimerHandle | None = None
 
@@ -43,30 +49,28 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing more will come."""
         self._end_timer()
+        self._behind = b""
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read what has come."""
-        self._unset_keepalive_if_required()
-        self._gained = False
-        try:
-            self._feed(data)
-        except httptools.HttpParserError:
-            self._refuse(ProblemError(400, "unreadable", "this can't be read as a request by HTTP/1.1"))
-            return
-        if self._between or self.transport.is_closing():
-            return
-        self._besides = 0 if self._gained else self._besides + len(data)
-        if self._besides > MAX_HEAD_BYTES:
-            detail = f"what comes besides the body is longer than {MAX_HEAD_BYTES} bytes"
-            self._refuse(ProblemError(431, "too-long", detail))
-        elif self._in_head and self._timer is None:
-            self._timer = self.loop.call_later(HEAD_WITHIN_S, self._late)
+        """Read what has come, or keep it for later."""
+        if self._behind:
+            self._behind += data
+            self.flow.pause_reading()  # who waits for a body, or for the client's end, has resumed it
+        else:
+            self._read(data)
+
+    def on_response_complete(self) -> None:
+        """The next one has its turn; read what is behind it."""
+        super().on_response_complete()
+        behind, self._behind = self._behind, b""
+        if behind:
+            self._read(behind)
 
     def on_message_begin(self) -> None:
         """A question has begun."""
         if not self._told:
-            self._between, self._in_head, self._gained = False, True, True
+            self._between, self._in_head, self._gained, self._body_left = False, True, True, 0
             self._end_timer()
             super().on_message_begin()
 
@@ -87,6 +91,7 @@ class Connection(HttpToolsProtocol):
             return
         self._in_head = False
         self._end_timer()
+        self._body_left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
         super().on_headers_complete()
         if self.parser.should_upgrade():
             self._owed = b"".join(b"%s: %s\r\n" % pair for pair in self.headers if pair[0] in _FRAMES)
@@ -94,6 +99,7 @@ class Connection(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Hand it to the app."""
         self._gained = True
+        self._body_left = max(self._body_left - len(body), 0)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -109,6 +115,35 @@ class Connection(HttpToolsProtocol):
     def _should_upgrade_to_ws(self) -> bool:
         """Uvicorn asks; there is nothing here to speak of over a websocket."""
         return False
+
+    def _read(self, data: bytes) -> None:
+        """Parse piece by piece, until enough questions wait for their turn."""
+        self._unset_keepalive_if_required()
+        at = 0
+        while at < len(data) and not self.transport.is_closing():
+            if len(self.pipeline) >= MOST_AHEAD:
+                self._behind = data[at:]
+                self.flow.pause_reading()
+                return
+            piece = data[at : at + (self._body_left or _PIECE)]
+            at += len(piece)
+            self._read_piece(piece)
+
+    def _read_piece(self, piece: bytes) -> None:
+        self._gained = False
+        try:
+            self._feed(piece)
+        except httptools.HttpParserError:
+            self._refuse(ProblemError(400, "unreadable", "this can't be read as a request by HTTP/1.1"))
+            return
+        if self._between or self.transport.is_closing():
+            return
+        self._besides = 0 if self._gained else self._besides + len(piece)
+        if self._besides > MAX_HEAD_BYTES:
+            detail = f"what comes besides the body is longer than {MAX_HEAD_BYTES} bytes"
+            self._refuse(ProblemError(431, "too-long", detail))
+        elif self._in_head and self._timer is None:
+            self._timer = self.loop.call_later(HEAD_WITHIN_S, self._late)
 
     def _feed(self, data: bytes) -> None:
         """Parse; after a wish for another protocol what is behind it."""

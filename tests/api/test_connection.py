@@ -112,6 +112,31 @@ async def test_a_body_in_many_chunks_is_read(app: FastAPI) -> None:
     assert b'{"accepted": 200, ' in answer
 
 
+@pytest.mark.parametrize("lane", [True, False], ids=["lane", "app"])
+async def test_few_questions_wait_for_their_turn_however_many_come_at_once(
+    app: FastAPI, desk: Desk, *, lane: bool
+) -> None:
+    live = b"GET /livez HTTP/1.1\r\n" + HOST + b"\r\n"
+    held = PLAIN.replace(b"coder", b"coder&x=y&wait=0.5").replace(HOST, HOST + b"If-None-Match: *\r\n")
+    report = json.dumps([good(f"{i}") for i in range(100)]).encode()
+    head = CHUNKED.replace(b"Transfer-Encoding: chunked", b"Content-Length: %d" % len(report))
+    seen: list[int] = []
+
+    async def look(server: Served) -> None:
+        while True:
+            seen.extend(len(one.pipeline) for one in server.connections)
+            await asyncio.sleep(0)
+
+    async with served(app, Lane(desk, Access()) if lane else None) as server:
+        looking = asyncio.create_task(look(server))
+        answer = await heard(server, held + (live * 1_000 + head + report + PLAIN) * 3 + LAST)
+        looking.cancel()
+
+    assert answer.count(b"HTTP/1.1 ") == 1 + 3 * 1_002 + 1
+    assert [answer.count(b"HTTP/1.1 %d " % status) for status in (304, 202, 200)] == [1, 3, 3 * 1_001 + 1]
+    assert connection.MOST_AHEAD <= max(seen) <= connection.MOST_AHEAD + connection._PIECE // len(live)
+
+
 @pytest.mark.parametrize("sent", [b"rubble\r\n\r\n", b"\x16\x03\x01\x02\x00", b"FOO / HTTP/1.1\r\n\r\n"])
 async def test_what_is_no_http_gets_a_problem_and_no_line_in_the_log(
     app: FastAPI, caplog: pytest.LogCaptureFixture, sent: bytes
