@@ -1,5 +1,6 @@
 """Decisions are counted once, behind the answers."""
 
+import asyncio
 import logging
 
 import pytest
@@ -86,3 +87,41 @@ async def test_more_than_may_wait_are_counted_too(
     await counter.settled()
 
     assert [one.mark for one in told] == many
+
+
+@pytest.mark.parametrize("key", [ABOUT, LAST])
+async def test_at_the_end_what_the_store_did_not_take_is_counted_though_nobody_asks(
+    store: RedisStore, server: StoreServer, counter: Concluding, told: list[Concluded], key: str
+) -> None:
+    one = await kept(store, "one")
+    with server.raw() as raw:
+        if raw.exists(key):
+            raw.rename(key, "aside")
+        raw.set(key, "something else")
+        await counter.conclude("one", one, DECISION)
+        await counter.settled()
+        ending = asyncio.create_task(counter.drain(60))
+        await asyncio.sleep(0.1)
+        raw.delete(key)
+        if raw.exists("aside"):
+            raw.rename("aside", key)
+    await ending
+
+    assert [one.mark for one in told] == ["one"]
+    assert len((await store.runs.last(9)).lines) == 1
+
+
+async def test_at_the_end_a_store_that_is_gone_is_waited_for_so_long_and_no_longer(
+    store: RedisStore, server: StoreServer, counter: Concluding, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = [await kept(store, name) for name in ("one", "two")]
+    server.freeze()
+    try:
+        for name, one in zip(("one", "two"), found, strict=True):
+            await counter.conclude(name, one, DECISION)
+        async with asyncio.timeout(60):
+            await counter.drain(0.3)
+    finally:
+        server.thaw()
+
+    assert "2 decisions about runs aren't counted, since the store didn't take them in time" in caplog.text

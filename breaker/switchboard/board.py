@@ -1,7 +1,6 @@
 """One process's view of all circuits, and the one road for every answer."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -171,10 +170,7 @@ class Switchboard:
 
     async def drain(self, within_s: float) -> None:
         """Record all that waits, for so long at most; what is left then is dropped and counted."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                await self.runs.settled()
-        await self._intake.drain(within_s)
+        await asyncio.gather(self.runs.drain(within_s), self._intake.drain(within_s))
 
     async def settle(self) -> float | None:
         """Make the moves that the clock alone decides; gives the seconds until the next one, None if there is none."""

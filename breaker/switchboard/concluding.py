@@ -1,8 +1,10 @@
 """Counts decisions about runs, once each, behind the answers that tell them."""
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from breaker.done import Ruling
@@ -17,6 +19,8 @@ _log = logging.getLogger(__name__)
 # For so long decisions gather, so that many are counted in one round trip.
 _GATHER_S = 0.01
 _TOGETHER = 16
+# When the service stops, before what the store didn't take is tried again.
+_AGAIN_S = 0.05
 # So many may wait to be counted.
 _MOST = 1_000
 
@@ -34,7 +38,8 @@ class _Made(NamedTuple):
 class Concluding:
     """Lets each decision be counted once, however often and by whomever it is asked for, while nobody waits for that.
 
-    What the store doesn't take is counted when somebody asks next; of those that wait the newest thousand are.
+    What the store doesn't take is counted when somebody asks next, or at the end; of those that wait the newest
+    thousand are.
     """
 
     def __init__(self, store: RunStore, listeners: Listeners) -> None:
@@ -58,7 +63,7 @@ class Concluding:
 
     def go_on(self) -> None:
         """Count what waits; what the store took no note of before too."""
-        if self._made and self._counting is None:
+        if (self._made or self._notes) and self._counting is None:
             self._counting = asyncio.create_task(self._count_all(), name="counting decisions")
 
     async def settled(self) -> None:
@@ -67,11 +72,34 @@ class Concluding:
             if self._counting is not None:
                 await asyncio.wait([self._counting])
 
+    async def drain(self, within_s: float) -> None:
+        """Count all that waits, for so long at most; what is left then is lost."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._count_in_the_end()
+        if self._counting is not None:
+            self._counting.cancel()
+            await asyncio.wait([self._counting])
+        if lost := len(self._made) + len(self._notes):
+            _log.warning(
+                "%d decisions about runs aren't counted, since the store didn't take them in time",
+                lost,
+                extra=STORE_TROUBLE(count=lost),
+            )
+
+    async def _count_in_the_end(self) -> None:
+        self.go_on()
+        while self._counting is not None:
+            await asyncio.wait([self._counting])
+            if self._counting is None and (self._made or self._notes):
+                await asyncio.sleep(_AGAIN_S)
+                self.go_on()
+
     async def _count_all(self) -> None:
         took = False
         try:
             await asyncio.sleep(_GATHER_S)
-            for _ in range(0, len(self._made), _TOGETHER):
+            for _ in range(0, max(len(self._made), 1), _TOGETHER):
                 took = await self._count()
                 if not took:
                     break
@@ -83,7 +111,11 @@ class Concluding:
     async def _count(self) -> bool:
         """Count the oldest; False where the store hasn't taken all of them."""
         some = [self._made.popleft() for _ in range(min(len(self._made), _TOGETHER))]
-        replies = await self._store.conclude([made.conclusion for made in some])
+        try:
+            replies = await self._store.conclude([made.conclusion for made in some]) if some else []
+        except BaseException:
+            self._put_back(some)
+            raise
         left, trouble = list[_Made](), None
         for made, new in zip(some, replies, strict=True):
             if isinstance(new, StoreError):
@@ -91,8 +123,7 @@ class Concluding:
                 trouble = new
             elif any(new):
                 self._notes.append(self._tell(made, new))
-        room = _MOST - len(self._made)
-        self._made.extendleft(left[::-1][:room])  # the newest of them, since others came meanwhile
+        self._put_back(left)
         try:
             if self._notes:
                 await self._store.note(self._notes)
@@ -102,6 +133,10 @@ class Concluding:
         if trouble is not None:
             _log.warning("decisions about runs aren't counted yet: %s", trouble, extra=STORE_TROUBLE())
         return trouble is None
+
+    def _put_back(self, some: Sequence[_Made]) -> None:
+        room = _MOST - len(self._made)
+        self._made.extendleft(some[::-1][:room])  # the newest of them, since others came meanwhile
 
     def _tell(self, made: _Made, new: Novel) -> Note:
         """Tell the listeners; gives what is to be noted."""

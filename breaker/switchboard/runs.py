@@ -99,9 +99,9 @@ class Runs:
         await self._concluding.settled()
         return last_runs.read(await self._store.last(limit))
 
-    async def settled(self) -> None:
-        """Wait until all that has been decided is counted, or couldn't be."""
-        await self._concluding.settled()
+    async def drain(self, within_s: float) -> None:
+        """Let all that has been decided be counted, for so long at most."""
+        await self._concluding.drain(within_s)
 
     async def _run(self, name: str, known: _Known, kept: KeptRun) -> tuple[KeptRun, Run]:
         """A run as it now is, by what was known of it and what the store told since; and all that the store tells."""

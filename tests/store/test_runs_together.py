@@ -54,7 +54,7 @@ async def test_many_who_tell_at_once_come_to_what_one_comes_to(store: RedisStore
     for some in (halves[:4], halves[:8], halves):
         await asyncio.gather(*(tell(some) for _ in range(3)))
         decisions = await asyncio.gather(*(one.done("goal-17", DEFAULT_BOUNDS) for one in replicas * 2))
-        await asyncio.gather(*(one.settled() for one in replicas))
+        await asyncio.gather(*(one.drain(60) for one in replicas))
         seen.append({one is not None and one.ruling == decide(fold(some)) for one in decisions})
 
     assert seen == [{True}] * 3
@@ -150,7 +150,7 @@ async def test_a_full_store_keeps_no_agent_from_its_decision(folder: Path) -> No
         full = [await runs.done("goal-17", DEFAULT_BOUNDS) for _ in range(2)]
         with pytest.raises(StoreError, match="out of memory"):
             await runs.add("goal-17", [answer(2)])
-        await runs.settled()
+        await runs.drain(60)
         raw.config_set("maxmemory", 0)
         free = await runs.done("goal-17", DEFAULT_BOUNDS, full[0].stamp if full[0] else "")
         last = await runs.last(9)
