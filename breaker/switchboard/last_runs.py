@@ -51,21 +51,28 @@ def write(mark: str, ruling: Ruling, provider: str | None) -> str:
 
 
 def read(found: LastRuns) -> Last:
-    """What the store has; lines of another version are left out."""
-    runs = [_read(*line.partition(" ")[::2], found.now) for line in found.lines]
+    """What the store has; lines of another version are left out.
+
+    Where its clock was set back, what was before stands in its future: it is at least as long ago as what came after.
+    """
+    runs, ago_s = list[LastRun](), 0.0
+    for line in found.lines:
+        if (one := _read(*line.partition(" ")[::2], found.now, ago_s)) is not None:
+            runs.append(one)
+            ago_s = one.ago_s
     return Last(
-        runs=tuple(one for one in runs if one is not None),
+        runs=tuple(runs),
         claimed=found.claimed,
         prevented=found.prevented,
     )
 
 
-def _read(at: str, line: str, now: float) -> LastRun | None:
+def _read(at: str, line: str, now: float, least_s: float) -> LastRun | None:
     try:
         said: dict[str, Any] = json.loads(line)
         return LastRun(
             mark=str(said["mark"]),
-            ago_s=max(now - float(at), 0.0),
+            ago_s=max(now - float(at), least_s),
             completion=Completion(said["completion"]),
             reason=Ground(said["reason"]),
             provider=said["provider"],

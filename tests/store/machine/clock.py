@@ -17,6 +17,7 @@ from breaker.usual import Usual
 from breaker.usual import read as read_usual
 from breaker.usual import write as write_usual
 
+_OF_ALL = ("firstbyte:{runs}:last", "firstbyte:{runs}:claims")
 _TIMES = re.compile(r'"(at|began)":(-?[\d.]+)')
 
 
@@ -41,6 +42,31 @@ def set_clock(raw: Any, target: str, by_s: int) -> None:
     if usual is not None:
         pipe.set(key(target, "usual"), write_usual(shifted_usual(read_usual(usual), by_s)), keepttl=True)
     pipe.execute()
+
+
+def set_clock_of_runs(raw: Any, run: str, by_s: int) -> None:
+    """Set the store's clock as one run, by the name that the store has, and the last decisions see it."""
+    facts, about, last, claims = (*(f"firstbyte:{{run:{run}}}:{kind}" for kind in ("facts", "about")), *_OF_ALL)
+    lines, moments, began = raw.lrange(last, 0, -1), raw.zrange(facts, 0, -1, withscores=True), raw.hget(about, "began")
+    lives = {name: raw.pttl(name) for name in (facts, about, last, claims)}
+    pipe = raw.pipeline(transaction=True)
+    for line, at in moments:
+        pipe.zadd(facts, {line: at - by_s * 1_000_000})
+    if began is not None:
+        pipe.hset(about, "began", int(began) - by_s)
+    for i, line in enumerate(lines):
+        at, _, rest = line.partition(" ")
+        pipe.lset(last, i, f"{float(at) - by_s:.6f} {rest}")
+    for name, left_ms in lives.items():
+        if left_ms >= 0:
+            pipe.pexpire(name, max(left_ms - by_s * 1_000, 0))
+    pipe.execute()
+
+
+def shifted_stamp(stamp: str, by_s: int) -> str:
+    """A stamp of what is known of a run, as it looks once the clock has been set."""
+    began, many, at, overfull = stamp.split(" ")
+    return f"{int(began) - by_s} {many} {int(at) - by_s * 1_000_000} {overfull}"
 
 
 def shifted_circuit(circuit: Circuit, by_s: float) -> Circuit:
