@@ -207,6 +207,26 @@ async def test_probe_judges_each_target_and_is_bad_where_one_is(world: tuple[Sim
     assert "there is no target 'third/m'; there are: first/m, second/m" in unknown
 
 
+async def test_probe_says_how_far_an_exchange_came_that_never_began(tmp_path: Path) -> None:
+    leaving = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    port = leaving.sockets[0].getsockname()[1]
+    urls = {
+        "gone": f"http://127.0.0.1:{free_port()}",
+        "left": f"http://127.0.0.1:{port}",
+        "bare": f"https://127.0.0.1:{port}",
+    }
+    providers = [f"  {name}: {{base_url: '{url}', wire: openai-chat, models: {{m: }}}}" for name, url in urls.items()]
+    text = "\n".join(["providers:", *providers, "routes: {coder: [gone/m, left/m, bare/m]}"])
+    (tmp_path / "firstbyte.yaml").write_text(text, encoding="utf-8")
+    async with leaving:
+        code, said = await ran("probe", env=environment(tmp_path / "data"), cwd=tmp_path)
+
+    assert code == 1
+    assert re.search(r"gone/m  connect_error  .*\(no connection; look at the host", said)
+    assert re.search(r"left/m  connect_error  .*\(a connection that broke before anything came\)", said)
+    assert re.search(r"bare/m  connect_error  .*\(a connection, but no TLS over it; look at the certificates", said)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_probe_that_is_ended_before_its_verdict_is_never_good(
     world: tuple[Simulator, dict[str, str], Path], number: signal.Signals

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from breaker.answer import Answer
-from breaker.verdict import Blame, Judgement, judge
+from breaker.verdict import Blame, Judgement, Verdict, judge
 from monitor.cli.exits import BAD, GOOD
 from monitor.cli.saying import say
+from monitor.exchange.phases import Phase
 from monitor.lag import LoopLag
 from monitor.probe import probe
 from monitor.settings import TargetPlan
@@ -21,6 +22,7 @@ class _Asked:
     plan: TargetPlan
     answer: Answer
     judgement: Judgement
+    phases: Mapping[Phase, float]
 
     @property
     def well(self) -> bool:
@@ -44,8 +46,9 @@ async def _ask(plan: TargetPlan, key: str | None, lag: LoopLag) -> _Asked:
     async def late(_: Answer) -> None:
         _say_progress(f"{plan.name}: no first byte after {plan.policy.slow_s:g} s; waiting on")
 
-    answer = await probe(plan, key, chance=random.SystemRandom(), lag=lag, late=late)
-    return _Asked(plan=plan, answer=answer, judgement=judge(answer))
+    phases: dict[Phase, float] = {}
+    answer = await probe(plan, key, chance=random.SystemRandom(), lag=lag, late=late, timed=phases.update)
+    return _Asked(plan=plan, answer=answer, judgement=judge(answer), phases=phases)
 
 
 def _say_progress(line: str) -> None:
@@ -65,4 +68,15 @@ def _as_text(asked: _Asked) -> str:
         f", later than {asked.plan.policy.slow_s:g} s" if first is not None and first > asked.plan.policy.slow_s else ""
     )
     times = "no first byte" if first is None else f"first byte {first:.2f} s{late}"
-    return f"{asked.plan.name}  {judgement.verdict}  {times}, {asked.answer.seconds:.2f} s in all  ({judgement.why})"
+    return f"{asked.plan.name}  {judgement.verdict}  {times}, {asked.answer.seconds:.2f} s in all  ({_why(asked)})"
+
+
+def _why(asked: _Asked) -> str:
+    """Why an answer was what it was, and of one that never began, how far it came."""
+    if asked.judgement.verdict is not Verdict.CONNECT_ERROR:
+        return asked.judgement.why
+    if Phase.CONNECT not in asked.phases:
+        return "no connection; look at the host in base_url, at the network and at the proxy, if there is one"
+    if asked.plan.target.provider.base_url.startswith("https:") and Phase.TLS not in asked.phases:
+        return "a connection, but no TLS over it; look at the certificates and at the proxy, if there is one"
+    return "a connection that broke before anything came"
