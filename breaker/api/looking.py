@@ -63,6 +63,7 @@ class Looking:
         await board.look_again()
         await board.look_back()
         moves, asides = await self.recent.last_known(), [*await self._tasks.asides(), *await self._besides.asides()]
+        spent = await self._spent_today()
         standings = board.standings()  # last, since there may be other targets after each wait
         return View(
             moves=moves,
@@ -71,7 +72,7 @@ class Looking:
             standings=standings,
             histories={standing.target.name: board.history(standing.target.name) for standing in standings},
             notices=self._besides.notices(),
-            spent=await self._spent_today(),
+            spent=spent,
             now=board.now(),
             known=Known(
                 age_s=board.age_s(()),

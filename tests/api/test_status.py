@@ -1,5 +1,6 @@
 """GET /status.json, Statuspage's shape, the feed and the badges."""
 
+import asyncio
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
@@ -8,14 +9,19 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
+from breaker.api import Access, Besides, create_app
+from breaker.api.notices import Spent
 from breaker.api.page import View
 from breaker.api.status import atom, badge, shapes, shaping, statuspage
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.history import History
+from breaker.policy import Policy
+from breaker.route import Route
+from breaker.switchboard import Switchboard
 from tests.api.scenes import NOW, circuit, held, scene
 from tests.api.server import Server
 from tests.api.test_page_day import DAY, HOUR
-from tests.api.world import BACKUP, OTHER, PRIMARY, failed, good
+from tests.api.world import BACKUP, OTHER, PRIMARY, URL, failed, good
 from tests.reporting import report
 
 OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
@@ -294,6 +300,24 @@ async def test_a_name_that_is_not_configured_is_on_no_badge(
     said = await door.get("/badge.svg", params=params)
 
     assert (said.status_code, said.headers["content-type"]) == (code, "application/problem+json")
+
+
+@pytest.mark.parametrize("params", [{"route": "coder"}, {"target": PRIMARY.name}], ids=["route", "target"])
+async def test_a_badge_is_of_what_there_is_after_the_last_wait(
+    switchboard: Switchboard, params: dict[str, str]
+) -> None:
+    other = replace(PRIMARY, provider=replace(PRIMARY.provider, base_url="https://elsewhere.example/v4"))
+
+    async def spent() -> list[Spent]:
+        await asyncio.sleep(0)
+        switchboard.renew([Route(name="coder", targets=(other,))], {other.name: Policy()}, {})
+        return []
+
+    app = create_app(switchboard, access=Access(), besides=Besides(spent=spent))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL) as door:
+        said = await door.get("/badge.svg", params=params)
+
+    assert (said.status_code, said.headers["content-type"]) == (200, "image/svg+xml")
 
 
 def test_a_move_by_another_epoch_is_another_entry() -> None:
