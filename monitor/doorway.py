@@ -11,10 +11,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breaker.api.access import Access
 from breaker.api.app import app_by, create_small_app
-from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
 from breaker.api.notices import Notice
 from breaker.api.paths.reload import Reload
+from breaker.api.route.desk import Desk
 from breaker.api.rules import Rules
 from breaker.logged import LANE_MISSING
 from breaker.switchboard import Switchboard

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from breaker.api.access import Access
-from breaker.api.desk import Desk
 from breaker.api.looking import Besides
+from breaker.api.route.desk import Desk
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore

@@ -10,13 +10,13 @@ from starlette.types import ASGIApp
 import breaker
 from breaker.api import problems, reference
 from breaker.api.access import Access, Guard
-from breaker.api.desk import Desk
 from breaker.api.looking import Besides, Looking
 from breaker.api.notices import Notice
 from breaker.api.paths import agents, circuit, health, judge, people, plan, routing, runs, status
 from breaker.api.paths import reload as reloading
 from breaker.api.paths.reload import Reload
 from breaker.api.replies import BASE_HEADERS
+from breaker.api.route.desk import Desk
 from breaker.api.rules import Rules
 from breaker.api.straight import Straight
 from breaker.switchboard import Switchboard

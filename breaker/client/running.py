@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from breaker.client.asking import Asker
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from breaker.client.address import Address
     from breaker.client.keeping import Book
     from breaker.client.outbox import Outbox
-    from breaker.client.run.box import Box
     from breaker.client.said import Fallback
 
 _log = logging.getLogger(__name__)
@@ -86,35 +85,11 @@ class Running:
         """Send what waits."""
         self._teller.wake()
 
-    def learn_run(self, box: Box) -> None:
-        """Take over what the service knows of a run."""
-        self._deliver(lambda courier: courier.learn(self._link, box))
-
-    def tell_run(self, box: Box) -> None:
-        """Tell what a run's box holds."""
-        self._deliver(lambda courier: courier.tell(self._link, box))
-
-    def ask_run(
-        self,
-        box: Box,
-        params: Mapping[str, str],
-        put: Callable[[dict[str, Any] | None], None],
-        *,
-        expected: Sequence[str],
-    ) -> None:
-        """Ask whether a run is done, and put down what the service says; None where it says nothing.
-
-        `expected` are the client's own reasons.
-        """
-
-        async def ask(courier: Any) -> None:  # Any: the module
-            said = None
-            try:
-                said = await courier.ask(self._link, box, params, expected=expected)
-            finally:
-                put(said)
-
-        self._deliver(ask)
+    def deliver(self, what: Callable[[Link], Coroutine[Any, Any, None]]) -> None:
+        """Have something done by the way to the service, once; at the end it is waited for as reports are."""
+        task = self._begin(lambda: what(self._link), again=False)
+        self._deliveries.add(task)
+        task.add_done_callback(self._deliveries.discard)
 
     def stream(self, shelf: Shelf) -> None:
         """Put moves onto a shelf."""
@@ -151,13 +126,6 @@ class Running:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._work.outbox.give_up()
         await self._link.aclose()
-
-    def _deliver(self, what: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
-        from breaker.client.run import courier  # here, since few need it
-
-        task = self._begin(lambda: what(courier), again=False)
-        self._deliveries.add(task)
-        task.add_done_callback(self._deliveries.discard)
 
     async def _follow(self, shelf: Shelf) -> None:
         from breaker.client.following import follow  # here, since few need it

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from breaker.api.access import Access
 from breaker.api.connection import Connection
-from breaker.api.desk import Desk
+from breaker.api.route.desk import Desk
 from breaker.api.route.lane import Lane
 from breaker.api.route.question import Question
 

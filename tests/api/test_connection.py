@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from breaker.api import Access, connection, create_app
 from breaker.api.connection import MAX_HEAD_BYTES
-from breaker.api.desk import Desk
+from breaker.api.route.desk import Desk
 from breaker.api.route.lane import Lane
 from breaker.switchboard import Switchboard
 from tests.api.lanes import HOST, LAST, Served, served

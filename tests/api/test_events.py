@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app, feed
-from breaker.api.desk import Desk
 from breaker.api.feed import Cursor, Event, Feed, Reader
 from breaker.api.paths import routing
+from breaker.api.route.desk import Desk
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError, UnknownNameError
 from breaker.policy import Policy

@@ -9,8 +9,8 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
-from breaker.api.desk import Desk
 from breaker.api.route.asked import Asked
+from breaker.api.route.desk import Desk
 from breaker.api.route.lane import MOST_BYTES, MOST_QUESTIONS, Lane
 from breaker.api.route.question import Question
 from breaker.api.route.times import EVERY

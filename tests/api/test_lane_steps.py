@@ -8,9 +8,9 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
-from breaker.api.desk import Desk
 from breaker.api.route import lane as lanes
 from breaker.api.route import prepared
+from breaker.api.route.desk import Desk
 from breaker.api.route.lane import Lane
 from breaker.route import Route
 from breaker.store.redis import RedisStore

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from breaker.api.desk import Desk
+from breaker.api.route.desk import Desk
 from breaker.api.route.prepared import Prepared
 from breaker.route import Route
 from breaker.switchboard import Switchboard

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breaker.api.desk import Desk
 from breaker.api.route.asked import Asked
+from breaker.api.route.desk import Desk
 from breaker.api.route.prepared import LASTS_S, SHARP_S, Prepared, Said, render
 from breaker.circuit import Cause, Circuit
 from breaker.errors import UnknownNameError

@@ -9,10 +9,10 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
-from breaker.api.desk import Desk
 from breaker.api.feed import Feed
 from breaker.api.route import waiting
 from breaker.api.route.asked import Asked
+from breaker.api.route.desk import Desk
 from breaker.api.route.prepared import Prepared, Said
 from breaker.policy import Policy
 from breaker.route import turn_s

@@ -8,9 +8,9 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
-from breaker.api.desk import Desk
 from breaker.api.route import waiting
 from breaker.api.route.asked import Asked
+from breaker.api.route.desk import Desk
 from breaker.switchboard import Switchboard
 from breaker.switchboard.snapshot import OLD_AFTER_S
 from tests.api.lanes import HOST, Counting, served

@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app
-from breaker.api.desk import Desk
+from breaker.api.route.desk import Desk
 from breaker.policy import Policy
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard

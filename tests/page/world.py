@@ -11,8 +11,8 @@ import httpx
 
 from breaker.answer import Answer, Ended, Finish, Source
 from breaker.api import Access, Besides, create_app
-from breaker.api.desk import Desk
 from breaker.api.notices import Spent
+from breaker.api.route.desk import Desk
 from breaker.history import Keep
 from breaker.log import Entry, weigh
 from breaker.policy import Policy

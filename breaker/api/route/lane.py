@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeVar
 
 from breaker.api.access import Access
 from breaker.api.connection import Connection, Defaults, written
-from breaker.api.desk import Desk
 from breaker.api.route.asked import Asked
+from breaker.api.route.desk import Desk
 from breaker.api.route.prepared import MOST_KEPT, Said
 from breaker.api.route.question import Question, apart, likely, read, targets
 from breaker.api.route.times import EVERY

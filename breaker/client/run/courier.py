@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from breaker.client.asking import backing_off
@@ -44,11 +44,29 @@ async def tell(link: Link, box: Box) -> None:
         box.telling = None
 
 
-async def ask(link: Link, box: Box, params: Mapping[str, str], *, expected: Sequence[str]) -> dict[str, Any] | None:
+async def ask(
+    link: Link,
+    box: Box,
+    params: Mapping[str, str],
+    put: Callable[[dict[str, Any] | None], None],
+    *,
+    expected: Sequence[str],
+) -> None:
+    """Ask whether the run is done, and put down what the service says; None where it says nothing of use.
+
+    `expected` are the client's own reasons.
+    """
+    said = None
+    try:
+        said = await _said(link, box, params, expected=expected)
+    finally:
+        put(said)
+
+
+async def _said(link: Link, box: Box, params: Mapping[str, str], *, expected: Sequence[str]) -> dict[str, Any] | None:
     """What the service says of the run; None where it doesn't answer, or hasn't taken all that is known here.
 
-    `expected` are the client's own reasons. Where the service has others it is told all once more: its store may have
-    lost something.
+    Where it has other reasons than are expected it is told all once more: its store may have lost something.
     """
     try:
         async with asyncio.timeout(_LIMIT_S):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from breaker.answer import Answer, Part
@@ -16,6 +16,8 @@ from breaker.verdict import Judgement
 if TYPE_CHECKING:
     from breaker.attempt import Attempt
     from breaker.client.common import Client
+    from breaker.client.link import Link
+    from breaker.client.running import Running
 
 # Before the first operation that writes, the service is asked which were begun before; nobody waits longer for that.
 KNOWN_S = 2.0
@@ -36,7 +38,7 @@ class Journal:
     def learn(self) -> None:
         """Have the service asked what it knows of the run."""
         box = self.box
-        if not self._client.do(lambda running: running.learn_run(box)):
+        if not self._send(lambda courier, link: courier.learn(link, box)):
             box.known.set()
 
     def ask(
@@ -48,7 +50,7 @@ class Journal:
     ) -> bool:
         """Have the service asked whether the run is done; False where nobody can. `expected` are our own reasons."""
         box = self.box
-        return self._client.do(lambda running: running.ask_run(box, params, put, expected=expected))
+        return self._send(lambda courier, link: courier.ask(link, box, params, put, expected=expected))
 
     def known(self) -> Run:
         """The run as this client knows it."""
@@ -97,7 +99,7 @@ class Journal:
         """A fact, told to the service as soon as that can be."""
         box = self.box
         box.add(entry)
-        if not self._client.do(lambda running: running.tell_run(box)):
+        if not self._send(lambda courier, link: courier.tell(link, box)):
             entry.told.set()
 
     # What is waited for
@@ -128,6 +130,18 @@ class Journal:
         if (told := self._awaits(begun)) is not None:
             await awaited(told.wait, TOLD_S)
             self._came(told, told.come)
+
+    # Inside
+
+    def _send(self, what: Callable[[Any, Link], Coroutine[Any, Any, None]]) -> bool:  # Any: the module
+        """Have the courier do something in the client's thread; False where nobody can."""
+
+        def sent(running: Running) -> None:
+            from breaker.client.run import courier  # here, since an agent's own thread may need no event loop
+
+            running.deliver(lambda link: what(courier, link))
+
+        return self._client.do(sent)
 
     def _awaits(self, begun: Entry | None) -> Arrival | None:
         """What to wait for before something is written; None where it isn't, or nobody is there to be told."""
