@@ -6,21 +6,16 @@ from typing import Any
 from breaker.answer import Answer, Body, Ended, Finish, Part, Source
 from breaker.wire import READERS
 from breaker.wire.alike import Alike
-from breaker.wire.faults import fault_in, fault_in_text
+from breaker.wire.faults import fault_in_text
 from breaker.wire.json_body import ArrayEvents, JsonEvents
+from breaker.wire.objects import Objects
 from breaker.wire.retry import retry_after_s
-from breaker.wire.shape import one, parse
+from breaker.wire.shape import one
 from breaker.wire.signs import PHRASES, Phrase
+from breaker.wire.sniffing import LEADING, sniffed
 from breaker.wire.sse import Event, SseEvents
 from breaker.wire.tally import Tally
 
-# Blanks and the bytes of a byte order mark.
-_LEADING = b" \t\r\n\xef\xbb\xbf"
-_STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"error: {", b"error:{")
-# The longest start that tells a stream from anything else.
-_TELLING = 8
-# In so many objects that aren't this wire's another wire's answer is looked for.
-_MOST_NOTES = 1_000
 # Relays between two wires leave the one's end in the other's stream.
 _FOREIGN_END = "[DONE]"
 # How many bytes of a body in no known format are kept, for what an error in it may say.
@@ -61,6 +56,7 @@ class Reading:
             "tools": tools,
         }
         self._tally = Tally(marks, phrases)
+        self._objects = Objects(self._reader, self._tally)
         self._status: int | None = None
         self._headers_s: float | None = None
         self._retry_after_s: float | None = None
@@ -70,11 +66,7 @@ class Reading:
         self._events: SseEvents | JsonEvents | ArrayEvents | None = None
         self._like = Alike(self._reader)
         self._alike: Alike | None = None  # while an event may begin
-        self._garbled = False
-        self._notes = 0
-        self._other_wire: str | None = None
         self._deltas = 0
-        self._broken = 0
         self._first_byte_s: float | None = None
         self._last_token_s: float | None = None
         self._heard_s: float | None = None
@@ -134,7 +126,7 @@ class Reading:
     @property
     def unreadable(self) -> bool:
         """Whether an event of a stream has come that its caller can't read."""
-        return self._body is Body.SSE and self._broken > 0
+        return self._body is Body.SSE and self._objects.broken > 0
 
     @property
     def squeeze(self) -> float | None:
@@ -156,11 +148,12 @@ class Reading:
 
         None, too, for a plain answer with something behind it that makes it no JSON: nobody can read that.
         """
-        return None if self._garbled and not self._streamed else self._tally.finish_word
+        return None if self._objects.garbled and not self._streamed else self._tally.finish_word
 
     def headers(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]], at_s: float) -> None:
         """The response has begun."""
         self._status, self._headers_s, self._heard_s = status, at_s, at_s
+        self._objects.status = status
         pairs = headers.items() if isinstance(headers, Mapping) else headers
         self._retry_after_s = retry_after_s({name.lower(): value for name, value in pairs})
 
@@ -252,34 +245,23 @@ class Reading:
             **self._said(),
         )
 
-    def _sniff(self, data: bytes) -> bytes:
+    def _sniff(self, data: bytes, *, whole: bool = False) -> bytes:
         """Decide what the body is once enough of it has come; what is left for its events."""
-        head = (self._head + data).lstrip(_LEADING)
-        if len(head) < _TELLING and b"\n" not in head and b"\r" not in head:
+        head = (self._head + data).lstrip(LEADING)
+        found = sniffed(head, whole=whole)
+        if found is None:
             self._head = head
             return b""
-        self._decide(head)
+        self._body, self._events = found
+        self._objects.plain = self._body is Body.JSON
         return head
-
-    def _decide(self, head: bytes) -> None:
-        if head.startswith(_STREAM_STARTS):
-            self._body, self._events = Body.SSE, SseEvents()
-        elif head.startswith(b"["):
-            self._body, self._events = Body.JSON, ArrayEvents()
-        elif head.startswith(b"{"):
-            self._body, self._events = Body.JSON, JsonEvents()
-        elif head.startswith(b"<"):
-            self._body = Body.HTML
-        else:
-            self._body = Body.OTHER if head else Body.EMPTY
 
     def _close(self, at_s: float) -> None:
         if self._body is None and self._status is not None:
-            self._decide(self._head)
-            self._go_on(self._head, at_s)
+            self._go_on(self._sniff(b"", whole=True), at_s)
         if self._events is not None:
             self._take(self._events.close(), at_s)
-            self._broken += self._events.dropped
+            self._objects.broken += self._events.dropped
         self._tally.close()
         if self._words and self._failed:
             self._tally.add_fault(fault_in_text(self._words.decode(errors="replace")))
@@ -295,47 +277,14 @@ class Reading:
         tally = self._tally
         parts, text_parts = tally.parts, tally.text_parts
         if (body := one(event.data)) is not None:
-            self._read_object(event.name, body, readable=True)
+            self._objects.read(event.name, body, readable=True)
         else:
-            self._read_others(event)
+            self._objects.read_others(event)
         self._deltas += tally.text_parts > text_parts
         if tally.parts > parts and self._streamed:
             self._last_token_s = at_s
             if self._first_byte_s is None:
                 self._first_byte_s = at_s
-
-    def _read_others(self, event: Event) -> None:
-        """Data that isn't just one object."""
-        found, sound = parse(event.data)
-        self._broken += not sound
-        self._garbled = self._garbled or not sound
-        if event.name == "error" and not found:
-            self._tally.add_fault(fault_in_text(event.data))
-        for body in found:
-            self._read_object(event.name, body, readable=sound)
-
-    def _read_object(self, name: str, body: dict[str, object], *, readable: bool) -> None:
-        """Count what an object says; of one that no caller could read, only an error counts."""
-        fault = fault_in(body, name=name, status=self._status or 200)
-        if fault is not None:
-            self._tally.add_fault(fault)
-        if readable and not self._reader.read(body, self._tally) and fault is None:
-            self._read_unknown(body)
-
-    def _read_unknown(self, body: dict[str, object]) -> None:
-        """An object that isn't this wire's: another's, which its caller can't read, or a note."""
-        if self._notes > _MOST_NOTES or not body:
-            self._broken += self._body is Body.JSON
-            return
-        self._notes += 1
-        others = (name for name, other in READERS.items() if other is not self._reader)
-        parts = self._tally.parts
-        spoken = next((name for name in others if READERS[name].read(body, self._tally)), None)
-        if self._tally.parts > parts:
-            self._other_wire = spoken
-            return
-        # Streams carry all sorts of notes between their events; a plain body of another shape is no answer.
-        self._broken += self._body is Body.JSON
 
     @property
     def _failed(self) -> bool:
@@ -371,8 +320,8 @@ class Reading:
             "phrase_says": phrase and phrase.says,
             "squeeze": tally.squeeze,
             "restarts": tally.restarts,
-            "broken": self._broken,
-            "other_wire": self._other_wire,
+            "broken": self._objects.broken,
+            "other_wire": self._objects.other_wire,
             "prompt_tokens": tally.prompt_tokens,
             "completion_tokens": tally.completion_tokens,
             "marks_returned": tally.marks_returned if self._sent["marks_sent"] else None,
