@@ -115,7 +115,7 @@ class Book:
         if kept.settled or now < kept.valid_until:
             return 0.0
         nothing = kept.said is None and not spots(self._fallback, kept.name)
-        wait_s = PATIENCE_S if nothing and patient and not self._silent else WAIT_S if ready else 0.0
+        wait_s = PATIENCE_S if nothing and patient and not self._is_silent(now) else WAIT_S if ready else 0.0
         return max(kept.began + wait_s - now, 0.0)
 
     def wait(self, kept: Kept, wake: Callable[[], None]) -> bool:
@@ -210,6 +210,14 @@ class Book:
         with self._lock:
             if self._alone:
                 self._alone.told(plan)
+
+    # Inside
+
+    def _is_silent(self, now: float) -> bool:
+        """Whether the service is known not to answer: it was asked in vain, or is silent for as long as one waits."""
+        with self._lock:
+            waited = (k for k in self.kept.values() if k.followed and not k.settled)
+            return self._silent or any(now >= k.began + PATIENCE_S for k in waited)
 
     # Inside, with the lock held
 

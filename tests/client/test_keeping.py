@@ -128,6 +128,15 @@ def test_no_first_step_of_another_route_waits_for_a_service_that_is_known_not_to
     assert [silent_s, refusing_s, answering_s] == pytest.approx([WAIT_S, PATIENCE_S, PATIENCE_S])
 
 
+def test_what_a_first_step_has_waited_in_vain_no_other_one_waits_again() -> None:
+    book = Book([], strict=False)
+    asked(book)
+    beside = book.wait_s(asked(book, "reviewer", 102.0), 102.0, patient=True, ready=True)
+    after = book.wait_s(asked(book, "writer", 105.0), 105.0, patient=True, ready=True)
+
+    assert [beside, after] == pytest.approx([PATIENCE_S, WAIT_S])
+
+
 def test_who_waits_for_another_route_is_woken_once_the_service_is_known_not_to_answer() -> None:
     book, woken = Book([], strict=False), list[str]()
     kept, other = asked(book), asked(book, "reviewer")
