@@ -149,6 +149,7 @@ def test_what_is_no_report_is_counted_and_raises_only_where_that_is_asked_for(ur
 
 def test_reports_are_sent_when_the_client_is_closed(url: str) -> None:
     with Firstbyte(url) as firstbyte:
+        firstbyte.route("coder")  # what it needs is loaded: the end waits for a second alone
         firstbyte.report(**good("last-words"))
 
     assert (firstbyte.waiting, firstbyte.dropped) == (0, 0)
