@@ -1,8 +1,9 @@
 """The dashboard of what probes cost."""
 
 from dashboards.frame import Dashboard, Row
-from dashboards.panels import GREEN, ORANGE, RED, Column, bars, gauges, lines, stat, table
+from dashboards.panels import GREEN, ORANGE, RED, bars, gauges, lines, stat
 from dashboards.queries import TARGET, Query
+from dashboards.tables import Column, table
 
 _COST = "firstbyte_probe_cost_usd_total"
 _BY = "provider, model"
@@ -67,8 +68,13 @@ _MONEY = Row(
             "Cost by target",
             "The last 24 hours of each target.",
             (
-                Column(title="Cost", expr=f"sum by ({_BY}) (increase({_COST}[1d]))", unit="currencyUSD"),
-                Column(title="Probes", expr=f"sum by ({_BY}) (increase(firstbyte_probes_total[1d]))", unit="short"),
+                Column(title="Cost", expr=f"sum by ({_BY}) (increase({_COST}[1d]))", unit="currencyUSD", decimals=2),
+                Column(
+                    title="Probes",
+                    expr=f"sum by ({_BY}) (increase(firstbyte_probes_total[1d]))",
+                    unit="short",
+                    decimals=0,
+                ),
                 Column(
                     title="Tokens", expr=f"sum by ({_BY}) (increase(firstbyte_probe_tokens_total[1d]))", unit="short"
                 ),

@@ -1,7 +1,7 @@
 """The dashboard of the service itself."""
 
 from dashboards.frame import Dashboard, Row
-from dashboards.panels import GREEN, ORANGE, RED, YES_NO, bars, lines, stat, timeline
+from dashboards.panels import BLUE, COUNT, GREEN, ORANGE, RED, UP_DOWN, bars, colors, lines, stat, timeline
 from dashboards.queries import Query
 
 _DELAY = "histogram_quantile(%s, sum by (le) (rate(firstbyte_probe_start_delay_seconds_bucket[$__rate_interval])))"
@@ -97,21 +97,21 @@ _REPLICAS = Row(
             "Scraped",
             "Whether each replica could be scraped.",
             Query(expr="max by (instance) (up)", legend="{{instance}}"),
-            YES_NO,
+            UP_DOWN,
             width=8,
         ),
         timeline(
             "Configuration",
             "Whether the file was good when each replica last read it; where it wasn't, the one before goes on.",
             Query(expr="max by (instance) (firstbyte_config_last_reload_successful)", legend="{{instance}}"),
-            YES_NO,
+            {0: ("refused", RED), 1: ("good", GREEN)},
             width=8,
         ),
         timeline(
             "Store",
             "Whether each replica's store answered.",
             Query(expr="max by (instance) (firstbyte_store_up)", legend="{{instance}}"),
-            YES_NO,
+            UP_DOWN,
             width=8,
         ),
     ),
@@ -146,6 +146,7 @@ _TIME = Row(
             "Probes under way, late ones included.",
             _each("sum by (instance) (firstbyte_probes_in_flight)"),
             "short",
+            defaults=COUNT,
         ),
     ),
 )
@@ -163,7 +164,12 @@ _PROCESS = Row(
             "Memory", "Resident memory.", _each("max by (instance) (process_resident_memory_bytes)"), "bytes", width=8
         ),
         lines(
-            "Open files", "Open files and connections.", _each("max by (instance) (process_open_fds)"), "short", width=8
+            "Open files",
+            "Open files and connections.",
+            _each("max by (instance) (process_open_fds)"),
+            "short",
+            width=8,
+            defaults=COUNT,
         ),
         lines(
             "Garbage collections",
@@ -183,6 +189,7 @@ _PROCESS = Row(
             Query(
                 expr="sum by (level) (increase(firstbyte_log_lines_total[$__rate_interval])) > 0", legend="{{level}}"
             ),
+            overrides=colors(info=BLUE, warning=ORANGE, error=RED),
             width=8,
         ),
         lines(

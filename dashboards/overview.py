@@ -8,14 +8,13 @@ from dashboards.panels import (
     RED,
     SHARE,
     STATES,
-    Column,
     bars,
     lines,
     stat,
-    table,
     timeline,
 )
 from dashboards.queries import GIVEN, STATE, TARGET, Query, share
+from dashboards.tables import Column, table
 
 _BY = "provider, model"
 # A sample stands for the moment at which its scrape began, and may tell of one a little later.
@@ -56,8 +55,8 @@ _NOW = Row(
             steps=((None, GREEN), (1, ORANGE)),
         ),
         stat(
-            "Worst share of failed probes",
-            "The target whose probes failed most in the window. Failures of all kinds, our own key's too.",
+            "Most failed probes",
+            "Of whose probes the largest share failed in the window. Failures of all kinds, our own key's too.",
             f"topk(1, {_failed('$window')})",
             "percentunit",
             legend=TARGET,
@@ -119,6 +118,7 @@ _CIRCUITS = Row(
                     title="Cost, 24 h",
                     expr=f"sum by ({_BY}) (increase(firstbyte_probe_cost_usd_total[1d]))",
                     unit="currencyUSD",
+                    decimals=2,
                 ),
             ),
             links=(

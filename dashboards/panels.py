@@ -13,7 +13,8 @@ SHARE = ((None, GREEN), (0.01, ORANGE), (0.05, RED))
 FIRST_BYTE = ((None, GREEN), (12, ORANGE), (40, RED))
 PLAIN = ((None, GREEN),)
 STATES = {0: ("closed", GREEN), 1: ("half-open", YELLOW), 2: ("open", RED), 3: ("held by hand", BLUE)}
-YES_NO = {0: ("no", RED), 1: ("yes", GREEN)}
+COUNT: Json = {"decimals": 0}
+UP_DOWN = {0: ("down", RED), 1: ("up", GREEN)}
 
 Steps = tuple[tuple[float | None, str], ...]
 Words = dict[int, tuple[str, str]]
@@ -64,7 +65,7 @@ class Panel:
             "unit": self.unit,
             "color": {"mode": "thresholds" if self.kind in ("stat", "bargauge", "table") else "palette-classic"},
             "thresholds": {"mode": "absolute", "steps": [{"color": c, "value": v} for v, c in self.steps]},
-            "mappings": _mappings(self.words),
+            "mappings": mappings(self.words),
             "noValue": "no data",
         }
         links = {"links": list(self.links)} if self.links else {}
@@ -85,7 +86,8 @@ def _target(index: int, query: Query, variables: tuple[str, ...]) -> Json:
     }
 
 
-def _mappings(words: Words) -> list[Json]:
+def mappings(words: Words) -> list[Json]:
+    """The words and colours of values, in Grafana's form."""
     if not words:
         return []
     options = {str(value): {"text": text, "color": color, "index": value} for value, (text, color) in words.items()}
@@ -154,7 +156,17 @@ def lines(
 
 def bars(title: str, description: str, query: Query, *, width: int = 12, **more: Any) -> Panel:
     """How often something happened, in bars of five minutes or more."""
-    return lines(title, description, (query,), "short", width=width, stacked=True, draw="bars", interval="5m", **more)
+    told: Json = {"width": width, "stacked": True, "draw": "bars", "interval": "5m", "defaults": COUNT}
+    return lines(title, description, (query,), "short", **(told | more))
+
+
+def colors(**named: str) -> tuple[Json, ...]:
+    """Overrides that give series, by their names, colours of their own."""
+    return tuple(_color(name, {"mode": "fixed", "fixedColor": color}) for name, color in named.items())
+
+
+def _color(name: str, color: Json) -> Json:
+    return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": "color", "value": color}]}
 
 
 def timeline(title: str, description: str, query: Query, words: Words, *, width: int = 24, **more: Any) -> Panel:
@@ -217,49 +229,3 @@ def heatmap(title: str, description: str, query: Query, unit: str, *, width: int
     }
     told: Json = {"kind": "heatmap", "title": title, "description": description, "queries": (query,), "unit": "short"}
     return Panel(**(told | {"options": options, "width": width, "interval": "10m"} | more))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """A column of a table: a number for each target; the column takes its colours from `steps` or `words`."""
-
-    title: str
-    expr: str
-    unit: str
-    steps: Steps = ()
-    words: Words = field(default_factory=dict)
-
-
-def table(title: str, description: str, columns: tuple[Column, ...], *, width: int = 24, **more: Any) -> Panel:
-    """One row a target."""
-    names = {f"Value #{chr(ord('A') + i)}": column for i, column in enumerate(columns)}
-    order = {name: i for i, name in enumerate(["provider", "model", *names])}
-    organize = {
-        "excludeByName": {"Time": True},
-        "indexByName": order,
-        "renameByName": {name: column.title for name, column in names.items()},
-    }
-    told: Json = {"kind": "table", "title": title, "description": description, "unit": "none", "width": width}
-    told |= {
-        "queries": tuple(Query(expr=column.expr, instant=True, form="table") for column in columns),
-        "custom": {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False},
-        "options": {
-            "cellHeight": "sm",
-            "showHeader": True,
-        },
-        "overrides": tuple(map(_column, columns)),
-        "transformations": ({"id": "merge", "options": {}}, {"id": "organize", "options": organize}),
-    }
-    return Panel(**(told | more))
-
-
-def _column(column: Column) -> Json:
-    properties: list[Json] = [{"id": "unit", "value": column.unit}]
-    if column.steps or column.words:
-        properties.append({"id": "custom.cellOptions", "value": {"type": "color-text"}})
-    if column.steps:
-        steps = [{"color": color, "value": value} for value, color in column.steps]
-        properties.append({"id": "thresholds", "value": {"mode": "absolute", "steps": steps}})
-    if column.words:
-        properties.append({"id": "mappings", "value": _mappings(column.words)})
-    return {"matcher": {"id": "byName", "options": column.title}, "properties": properties}

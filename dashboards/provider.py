@@ -1,7 +1,7 @@
 """The dashboard of one provider."""
 
 from dashboards.frame import Dashboard, Row
-from dashboards.panels import FIRST_BYTE, SHARE, STATES, Panel, bars, heatmap, lines, stat, timeline
+from dashboards.panels import FIRST_BYTE, GREEN, SHARE, STATES, Panel, bars, colors, heatmap, lines, stat, timeline
 from dashboards.queries import STATE, TARGET, Query, share
 
 _BY = "provider, model"
@@ -96,6 +96,7 @@ _TIMES = Row(
             ),
             "s",
             slow=True,
+            height=10,
         ),
         lines(
             "Share with a first byte in time",
@@ -110,6 +111,7 @@ _TIMES = Row(
             ),
             "percentunit",
             defaults={"min": 0, "max": 1},
+            height=10,
         ),
         heatmap(
             "First bytes",
@@ -141,6 +143,7 @@ _ANSWERS = Row(
             Query(
                 expr="sum by (verdict) (increase(firstbyte_reports_total[$__rate_interval])) > 0", legend="{{verdict}}"
             ),
+            overrides=colors(ok=GREEN, tool_call=GREEN),
         ),
         bars(
             "Slow probes",

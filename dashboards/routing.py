@@ -1,16 +1,11 @@
 """The dashboard of routes and circuits."""
 
 from dashboards.frame import Dashboard, Row
-from dashboards.panels import GREEN, GREY, SHARE, YES_NO, bars, gauges, lines, timeline
+from dashboards.panels import COUNT, GREEN, GREY, ORANGE, RED, SHARE, UP_DOWN, bars, colors, gauges, lines, timeline
 from dashboards.queries import TARGET, Query
 
 _REQUESTS = "sum by (%s) (rate(firstbyte_route_requests_total[$__rate_interval]))"
 _CALL = "histogram_quantile(%s, sum by (le) (rate(firstbyte_store_call_seconds_bucket[$__rate_interval])))"
-
-
-def _color(name: str, color: str) -> dict[str, object]:
-    properties = [{"id": "color", "value": {"mode": "fixed", "fixedColor": color}}]
-    return {"matcher": {"id": "byName", "options": name}, "properties": properties}
 
 
 _ROUTES = Row(
@@ -22,7 +17,7 @@ _ROUTES = Row(
             (Query(expr=_REQUESTS % "role", legend="{{role}}"),),
             "reqps",
             stacked=True,
-            overrides=(_color("primary", "green"), _color("backup", "orange"), _color("last_resort", "red")),
+            overrides=colors(primary=GREEN, backup=ORANGE, last_resort=RED),
         ),
         lines(
             "Answers to agents by target",
@@ -46,6 +41,7 @@ _ROUTES = Row(
                 Query(expr="max by (route) (firstbyte_route_targets)", legend="{{route}} named"),
             ),
             "short",
+            defaults=COUNT,
         ),
         lines(
             "Answers from an old snapshot",
@@ -65,11 +61,12 @@ _CIRCUITS = Row(
     panels=(
         bars(
             "Moves by cause",
-            "How often circuits moved, and why.",
+            "How often which circuit moved, and why.",
             Query(
-                expr="sum by (cause) (increase(firstbyte_circuit_moves_total[$__rate_interval])) > 0",
-                legend="{{cause}}",
+                expr="sum by (provider, model, cause) (increase(firstbyte_circuit_moves_total[$__rate_interval])) > 0",
+                legend=f"{TARGET}: {{{{cause}}}}",
             ),
+            height=10,
         ),
         gauges(
             "Share of time out of use",
@@ -83,6 +80,7 @@ _CIRCUITS = Row(
             "percentunit",
             steps=SHARE,
             defaults={"min": 0, "max": 1},
+            height=10,
         ),
         bars(
             "Agents' reports by verdict",
@@ -90,12 +88,13 @@ _CIRCUITS = Row(
             Query(
                 expr="sum by (verdict) (increase(firstbyte_reports_total[$__rate_interval])) > 0", legend="{{verdict}}"
             ),
+            overrides=colors(ok=GREEN, tool_call=GREEN),
         ),
         timeline(
             "Our own network",
             "Whether our own network seemed to be up. While it is down no circuit moves by itself.",
             Query(expr="1 - max by (instance) (firstbyte_self_suspect)", legend="{{instance}}"),
-            YES_NO,
+            UP_DOWN,
             width=12,
         ),
     ),
@@ -203,6 +202,7 @@ _TASKS = Row(
                 expr="sum by (state) (increase(firstbyte_run_operations_total[$__rate_interval])) > 0",
                 legend="{{state}}",
             ),
+            overrides=colors(succeeded=GREEN, failed=RED, unknown=ORANGE),
         ),
     ),
 )

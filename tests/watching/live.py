@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +90,18 @@ class Watched:
         return [(each["metric"], [float(value) for _, value in each["values"]]) for each in found]
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A service with simulated providers, the Prometheus that watches it, and an agent's connections."""
+
+    seen: Watched
+    agent: httpx.AsyncClient
+    simulator: Simulator
+
+
 @contextlib.asynccontextmanager
-async def watching(folder: Path) -> AsyncIterator[Watched]:
-    """A service with providers of all kinds whose every part has had something to tell; its files lie in the folder."""
+async def staged(folder: Path, config: str, behaviours: Mapping[str, str]) -> AsyncIterator[Stage]:
+    """Start all of it, `{provider}` filled in, with its files in the folder, and wait until Prometheus has seen it."""
     env = environment(folder / "data")
     address, port = f"127.0.0.1:{env['FIRSTBYTE_PORT']}", free_port()
     rules = ROOT / "deploy" / "prometheus"
@@ -101,11 +111,12 @@ async def watching(folder: Path) -> AsyncIterator[Watched]:
         f"--config.file={folder / 'prometheus.yml'}",
         f"--storage.tsdb.path={folder / 'tsdb'}",
         f"--web.listen-address=127.0.0.1:{port}",
+        "--enable-feature=exemplar-storage",
         "--log.level=error",
     )
-    async with Simulator(BEHAVIOURS) as simulator:
-        urls = {name.partition("/")[0]: simulator.base_url(name.partition("/")[0]) for name in BEHAVIOURS}
-        (folder / "firstbyte.yaml").write_text(CONFIG.format(**urls))
+    async with Simulator(behaviours) as simulator:
+        urls = {name.partition("/")[0]: simulator.base_url(name.partition("/")[0]) for name in behaviours}
+        (folder / "firstbyte.yaml").write_text(config.format(**urls))
         async with (
             started("run", env=env, cwd=folder) as service,
             started(env={}, cwd=folder, command=watcher),
@@ -115,10 +126,18 @@ async def watching(folder: Path) -> AsyncIterator[Watched]:
             await service.line("listening at", within_s=240)
             seen = Watched(client, f"http://{address}")
             async with asyncio.timeout(150):
-                while not await seen.sees("count(firstbyte_probes_total) == 5"):  # noqa: ASYNC110 # it has no event
+                while not await seen.sees(f"count(firstbyte_probes_total) == {len(behaviours)}"):  # noqa: ASYNC110 # it has no event
                     await asyncio.sleep(0.1)
-                await live(seen, agent, simulator)
-            yield seen
+            yield Stage(seen, agent, simulator)
+
+
+@contextlib.asynccontextmanager
+async def watching(folder: Path) -> AsyncIterator[Watched]:
+    """A service with providers of all kinds whose every part has had something to tell; its files lie in the folder."""
+    async with staged(folder, CONFIG, BEHAVIOURS) as stage:
+        async with asyncio.timeout(150):
+            await live(stage.seen, stage.agent, stage.simulator)
+        yield stage.seen
 
 
 async def live(seen: Watched, agent: httpx.AsyncClient, simulator: Simulator) -> None:

@@ -1,7 +1,7 @@
 """Draws each dashboard from a real Prometheus, without Grafana: `python -m tests.watching.pictures FOLDER`."""
 
 import asyncio
-import math
+import re
 import sys
 import tempfile
 import time
@@ -9,170 +9,137 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
+import numpy as np
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt  # after the choice of where it draws
-from matplotlib.axes import Axes
+from tests.watching.drawing import draw
+from tests.watching.grafana import CHOSEN, COMMITTED, filled, panels
+from tests.watching.live import Watched
+from tests.watching.plots import Found, Seen
+from tests.watching.sheet import PALE, save, sheet
+from tests.watching.story import FASTER, LASTS_S, told
+from tests.watching.values import colour
 
-from tests.watching.grafana import COMMITTED, filled, panels
-from tests.watching.live import Watched, watching
-
-Series = list[tuple[dict[str, str], list[tuple[float, float]]]]
-# A dashboard is 24 columns wide; a row of it is so many inches high, a column so many wide.
-COLUMN, ROW = 0.75, 0.36
-BACK_S = 40.0
-_COLOURS = {"green": "#2e9e63", "yellow": "#e0b400", "orange": "#d98a1f", "red": "#d64541", "blue": "#3f74c9"}
-_MOST_LINES, _MOST_ROWS = 12, 8
-NOTE = "Drawn by Firstbyte's own script from a real Prometheus, with simulated providers; not a picture of Grafana."
+Asked = Mapping[int, Found]
+WIDTH, COLUMN, ROW, HEAD = 1200, 50, 36, 84
+_SPANS = {"m": 60, "h": 3600}
+_SCRAPED_S = 3
+# As of six hours that are some 600 pixels wide.
+_STEP_S = 2
+# A window of an hour, and one provider where a dashboard shows one.
+_CHOSEN = {**CHOSEN, "window": "3m", "slo": "12.0", "__range": f"{LASTS_S:.0f}s"}
+_ONE = {"provider": "aurora"}
+NOTE = (
+    "Not a picture of Grafana: drawn by Firstbyte's own script from a real Prometheus that watched five minutes of"
+    " simulated providers, probed every 3 s."
+)
 
 
 async def draw_all(folder: Path) -> list[str]:
-    """Draw every dashboard; gives the pictures' names."""
+    """Let the story happen and draw every dashboard; gives the pictures' names."""
     with tempfile.TemporaryDirectory(prefix="fb-", dir="/tmp") as made:
-        async with watching(Path(made)) as seen:
-            asked = {name: await _asked(seen, dashboard) for name, dashboard in COMMITTED.items()}
-    for name, found in asked.items():
-        _draw(COMMITTED[name], found, folder / f"dashboard-{name}.png")
-    return [f"dashboard-{name}.png" for name in asked]
+        async with told(Path(made)) as seen:
+            asked = await ask_all(seen, time.time())
+    return [draw_one(name, found, folder) for name, found in asked.items()]
 
 
-async def _asked(seen: Watched, dashboard: Mapping[str, Any]) -> dict[int, list[Series]]:
-    """What each query of each panel gives, by the panel's number."""
-    found: dict[int, list[Series]] = {}
-    for panel in panels(dashboard):
-        found[panel["id"]] = [await _series(seen, filled(each["expr"])) for each in panel["targets"]]
+async def ask_all(seen: Watched, now: float) -> dict[str, Asked]:
+    """What each query of each dashboard gives, by the panel's number."""
+    return {name: await _dashboard(seen, dashboard, now) for name, dashboard in COMMITTED.items()}
+
+
+def draw_one(name: str, asked: Asked, folder: Path) -> str:
+    """Draw a dashboard; gives the picture's name."""
+    dashboard = COMMITTED[name]
+    rows = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in dashboard["panels"])
+    page = sheet(WIDTH + 16, rows * ROW + HEAD + 8, "#f4f5f5")
+    page.say(12, 24, dashboard["title"], 20, weight="bold")
+    page.say(12, 50, _variables(dashboard), 12)
+    page.say(12, 70, NOTE, 11.5, color=PALE)
+    for panel in dashboard["panels"]:
+        at = panel["gridPos"]
+        box = page.within(8 + at["x"] * COLUMN, HEAD + at["y"] * ROW)
+        box = box.within(0, 0, box.width - at["w"] * COLUMN, box.height - at["h"] * ROW)
+        if panel["type"] == "row":
+            box.say(6, 20, panel["title"], 15, weight="bold")
+        else:
+            draw(box.within(3, 3, 3, 3), asked[panel["id"]])
+    save(page, folder / f"dashboard-{name}.png")
+    return f"dashboard-{name}.png"
+
+
+def _variables(dashboard: Mapping[str, Any]) -> str:
+    """What is chosen, as the head of a dashboard says it."""
+    chosen = _chosen(dashboard)
+    shown = [one for one in dashboard["templating"]["list"] if one["name"] in CHOSEN]
+    return "     ".join(
+        f"{one['label']}: {'All' if chosen[one['name']] == '.+' else chosen[one['name']]}" for one in shown
+    )
+
+
+def _chosen(dashboard: Mapping[str, Any]) -> dict[str, str]:
+    single = {one["name"] for one in dashboard["templating"]["list"] if one["type"] == "query" and not one["multi"]}
+    return _CHOSEN | {name: value for name, value in _ONE.items() if name in single}
+
+
+async def _dashboard(seen: Watched, dashboard: Mapping[str, Any], now: float) -> Asked:
+    chosen = _chosen(dashboard)
+    marks = await _marks(seen, dashboard, chosen, now)
+    return {panel["id"]: await _panel(seen, panel, chosen, now, marks) for panel in panels(dashboard)}
+
+
+async def _marks(
+    seen: Watched, dashboard: Mapping[str, Any], chosen: Mapping[str, str], now: float
+) -> list[tuple[float, str]]:
+    """When an annotation begins, with its colour."""
+    found = []
+    for each in dashboard["annotations"]["list"]:
+        if "expr" in each:
+            expr = filled(each["expr"], {**chosen, "__interval": f"{_SCRAPED_S}s"})
+            for one in await _range(seen, expr, "", _SCRAPED_S, now):
+                begins = np.diff(one.times, prepend=-1e9) > _SCRAPED_S
+                found += [(float(at), colour(each["iconColor"])) for at in one.times[begins]]
     return found
 
 
-async def _series(seen: Watched, expr: str) -> Series:
-    now = time.time()
-    said = (await seen.asks("query_range", query=expr, start=now - BACK_S, end=now, step=1))["result"]
-    return [(one["metric"], [(float(at) - now, float(value)) for at, value in one["values"]]) for one in said]
+async def _panel(
+    seen: Watched, panel: Mapping[str, Any], chosen: Mapping[str, str], now: float, marks: Sequence[tuple[float, str]]
+) -> Found:
+    """As Grafana asks, only so many times as often as probes come more often than by default."""
+    given = re.fullmatch(r"(\d+)([mh])", panel.get("interval", ""))
+    step = int(given[1]) * _SPANS[given[2]] // FASTER if given else _STEP_S
+    words = {**chosen, "__interval": f"{step}s", "__rate_interval": f"{max(step + _SCRAPED_S, 4 * _SCRAPED_S)}s"}
+    series = []
+    for target in panel["targets"]:
+        expr = filled(target["expr"], words)
+        legend = target["legendFormat"]
+        instant = target["instant"]
+        series.append(await (_now(seen, expr, legend, now) if instant else _range(seen, expr, legend, step, now)))
+    exemplars = await _exemplars(seen, chosen, now) if panel["type"] == "heatmap" else []
+    return Found(panel, series, step, LASTS_S // step * step, marks, exemplars)
 
 
-def _draw(dashboard: Mapping[str, Any], found: Mapping[int, list[Series]], file: Path) -> None:
-    rows = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in dashboard["panels"])
-    width, height = 24 * COLUMN, rows * ROW + 0.9
-    figure = plt.figure(figsize=(width, height), facecolor="white")
-    figure.text(0.01, 1 - 0.35 / height, f"{dashboard['title']}", size=15, weight="bold")
-    figure.text(0.01, 1 - 0.62 / height, NOTE, size=8, color="#555")
-    for panel in dashboard["panels"]:
-        at = panel["gridPos"]
-        top = 1 - (0.9 + at["y"] * ROW) / height
-        if panel["type"] == "row":
-            figure.text(0.01, top - 0.24 / height, panel["title"], size=11, weight="bold", color="#333")
-            continue
-        left, tall = at["x"] / 24, at["h"] * ROW / height
-        wide = panel["type"] in ("state-timeline", "bargauge")
-        margin = 0.075 if wide else 0.028  # names stand before the lanes
-        box = (left + margin, top - tall + 0.34 / height, at["w"] / 24 - margin - 0.012, tall - 0.78 / height)
-        axes = figure.add_axes(box)
-        axes.set_title(panel["title"], size=8, loc="left", pad=3)
-        _PANELS.get(panel["type"], _lines)(axes, panel, found[panel["id"]])
-    figure.savefig(file, dpi=72)
-    plt.close(figure)
+async def _now(seen: Watched, expr: str, legend: str, now: float) -> list[Seen]:
+    found = (await seen.asks("query", query=expr, time=now))["result"]
+    return [_seen(one["metric"], [one["value"]], legend, now) for one in found]
 
 
-def _lines(axes: Axes, panel: Mapping[str, Any], found: Sequence[Series]) -> None:
-    drawn = 0
-    for target, series in zip(panel["targets"], found, strict=True):
-        for labels, points in series[:_MOST_LINES]:
-            times, values = zip(*points, strict=True)
-            axes.plot(times, values, linewidth=1.1, marker=".", markersize=2, label=_legend(target, labels))
-            drawn += 1
-    axes.tick_params(labelsize=6, length=2)
-    axes.grid(visible=True, color="#eee", linewidth=0.6)
-    if drawn:
-        axes.set_ylim(bottom=0)
-        axes.legend(fontsize=5, loc="upper left", ncols=2, frameon=False)
+async def _range(seen: Watched, expr: str, legend: str, step: int, now: float) -> list[Seen]:
+    since = now - LASTS_S // step * step
+    found = (await seen.asks("query_range", query=expr, start=since, end=now, step=step))["result"]
+    return [_seen(one["metric"], one["values"], legend, now) for one in found]
 
 
-def _number(axes: Axes, panel: Mapping[str, Any], found: Sequence[Series]) -> None:
-    values = _last(found[0]) if found else []
-    defaults = panel["fieldConfig"]["defaults"]
-    value = values[0][1] if values else math.nan
-    text = _told(value, defaults["unit"])
-    axes.text(0.5, 0.45, text, size=16, ha="center", va="center", color=_colour(value, defaults))
-    axes.axis("off")
-
-
-def _table(axes: Axes, panel: Mapping[str, Any], found: Sequence[Series]) -> None:
-    rows: dict[str, list[str]] = {}
-    for place, series in enumerate(found):
-        for labels, value in _last(series):
-            name = "/".join(labels.get(key, "") for key in ("provider", "model") if key in labels) or "all"
-            rows.setdefault(name, [""] * len(found))[place] = f"{value:.3g}"
-    shown = [[name, *cells] for name, cells in list(rows.items())[:_MOST_ROWS]]
-    axes.axis("off")
-    if shown:
-        titles = ["", *panel["transformations"][1]["options"]["renameByName"].values()]
-        made = axes.table(cellText=shown, colLabels=titles, loc="upper left", cellLoc="left", edges="horizontal")
-        made.set_fontsize(6)
-
-
-def _bars(axes: Axes, panel: Mapping[str, Any], found: Sequence[Series]) -> None:
-    values = [(_legend(panel["targets"][0], labels), value) for labels, value in _last(found[0])[:_MOST_LINES]]
-    axes.barh([name for name, _ in values], [value for _, value in values], color="#3f74c9", height=0.6)
-    axes.tick_params(labelsize=6, length=2)
-
-
-def _timeline(axes: Axes, panel: Mapping[str, Any], found: Sequence[Series]) -> None:
-    words = panel["fieldConfig"]["defaults"]["mappings"][0]["options"]
-    names = []
-    for lane, (labels, points) in enumerate(found[0][:_MOST_LINES]):
-        names.append(_legend(panel["targets"][0], labels))
-        for at, value in points:
-            colour = words.get(f"{value:g}", {}).get("color", "grey")
-            axes.barh(lane, 1, left=at - 1, color=_COLOURS.get(colour, "#999"), height=0.8)
-    axes.set_yticks(range(len(names)), names, size=6)
-    axes.tick_params(labelsize=6, length=2)
-
-
-def _heatmap(axes: Axes, panel: Mapping[str, Any], found: Sequence[Series]) -> None:
-    series = sorted(found[0], key=lambda one: float(one[0].get("le", "inf")))
-    most = max((len(points) for _, points in series), default=0)
-    cells = [[value for _, value in points] + [0.0] * (most - len(points)) for _, points in series]
-    if cells and most:
-        axes.imshow(cells, aspect="auto", origin="lower", cmap="Oranges")
-        axes.set_yticks(range(len(series)), [one[0].get("le", "") for one in series], size=5)
-        axes.set_xticks([])
-
-
-_PANELS = {"stat": _number, "table": _table, "bargauge": _bars, "state-timeline": _timeline, "heatmap": _heatmap}
-
-
-def _last(series: Series) -> list[tuple[dict[str, str], float]]:
-    """The newest value of each."""
-    return [(labels, points[-1][1]) for labels, points in series if points]
-
-
-def _legend(target: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    text = str(target["legendFormat"])
+def _seen(labels: Mapping[str, str], points: Sequence[tuple[float, str]], legend: str, now: float) -> Seen:
     for name, value in labels.items():
-        text = text.replace(f"{{{{{name}}}}}", value)
-    return text
+        legend = legend.replace(f"{{{{{name}}}}}", value)
+    times, values = zip(*points, strict=True)
+    return Seen(legend, labels, np.array(times, dtype=float) - now, np.array(values, dtype=float))
 
 
-def _told(value: float, unit: str) -> str:
-    if math.isnan(value):
-        return "none"
-    match unit:
-        case "percentunit":
-            return f"{value:.1%}"
-        case "s":
-            return f"{value:.3g} s"
-        case "currencyUSD":
-            return f"${value:.3g}"
-        case _:
-            return f"{value:.4g}"
-
-
-def _colour(value: float, defaults: Mapping[str, Any]) -> str:
-    """Of the threshold that a value has reached."""
-    steps = defaults.get("thresholds", {}).get("steps", [])
-    reached = [step["color"] for step in steps if step["value"] is None or value >= step["value"]]
-    return _COLOURS.get(reached[-1], "#333") if reached else "#333"
+async def _exemplars(seen: Watched, chosen: Mapping[str, str], now: float) -> list[tuple[float, float]]:
+    expr = f'firstbyte_probe_first_byte_seconds_bucket{{provider=~"{chosen["provider"]}"}}'
+    found = await seen.asks("query_exemplars", query=expr, start=now - LASTS_S, end=now)
+    return [(each["timestamp"] - now, float(each["value"])) for one in found for each in one["exemplars"]]
 
 
 if __name__ == "__main__":
