@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from breaker.api.notices import Level, Notice
+from breaker.api.notices import Notice, warning
 from breaker.logged import RELOAD_REFUSED, RELOADED
 from monitor.aside import aside
 from monitor.config import ConfigError, load
@@ -91,7 +91,7 @@ class Reloading:
             return []
         many = f"{len(self._faults)} faults" if len(self._faults) > 1 else "a fault"
         said = f"the configuration was changed and has {many}, so the one before goes on; the log says more"
-        return [Notice(said, Level.WARNING)]
+        return [warning(said)]
 
     def _read(self) -> Settings:
         with aside():

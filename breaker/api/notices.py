@@ -20,6 +20,11 @@ class Notice:
     level: Level = Level.INFO
 
 
+def warning(told: str) -> Notice:
+    """What a line of the log says, which is no whole sentence, as one for the page."""
+    return Notice(f"{told[:1].upper()}{told[1:]}.", Level.WARNING)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spent:
     """What the probes of a provider have cost today (UTC); `usd` is None where no price is known.

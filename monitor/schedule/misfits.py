@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection
 
 from breaker.answer import Part, Source
-from breaker.api.notices import Level, Notice
+from breaker.api.notices import Notice, warning
 from breaker.logged import PROBE_UNFIT
 from breaker.switchboard import Judged
 from breaker.verdict import Blame
@@ -40,4 +40,4 @@ class Misfits:
 
     def notices(self) -> list[Notice]:
         """One sentence for each misfit."""
-        return [Notice(told, Level.WARNING) for told in self._told.values()]
+        return [warning(told) for told in self._told.values()]

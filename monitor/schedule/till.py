@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from breaker.answer import Answer
-from breaker.api.notices import Level as Weight
-from breaker.api.notices import Notice, Spent
+from breaker.api.notices import Notice, Spent, warning
 from breaker.errors import StoreGoneError
 from breaker.logged import BUDGET
 from monitor.budget import SLOWED, Cost, Level, Purse, cost, day_of
@@ -66,7 +65,7 @@ class Till:
             for name, purse in self._purses.items()
             if name in self._probed and purse.level(day) is not Level.FREE
         }
-        return [Notice(_told(name, purse, day), Weight.WARNING) for name, purse in short.items()]
+        return [warning(_told(name, purse, day)) for name, purse in short.items()]
 
     async def spent(self) -> list[Spent]:
         """What each provider's probes have cost today, also of other processes; without the store as known here."""

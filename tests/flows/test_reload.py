@@ -146,7 +146,7 @@ async def test_a_bad_file_changes_nothing_and_says_so_everywhere(served: Served)
     assert await served.metric("firstbyte_config_last_reload_successful") == 0
     assert await served.metric("firstbyte_config_last_reload_success_timestamp_seconds") == before
     await served.process.line("ERROR.*isn't used.*telepathy")
-    said = "the configuration was changed and has a fault"
+    said = "The configuration was changed and has a fault"
     assert said in (await served.door.get("/")).text.replace("&#x27;", "'")
     ready = await served.door.get("/readyz")
     assert (ready.status_code, ready.json()["notices"][0][: len(said)]) == (200, said)
