@@ -12,8 +12,9 @@ pure := --include='breaker/*.py,breaker/attempt/*,breaker/circuit/*,breaker/done
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
+# Ctrl-C is how a user ends it: nothing that make should call an error.
 run: environment-run ## Start the service: firstbyte.yaml if it is here, else simulated providers
-	@exec $(bin)/firstbyte run $(ARGS)
+	@exec $(bin)/python -c 'from monitor.cli import entry; entry(interrupted=0)' run $(ARGS)
 
 test: environment-dev ## Run all tests and see that every branch of the pure files is covered; with ARGS only those
 ifdef ARGS

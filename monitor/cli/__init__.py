@@ -18,12 +18,13 @@ Command = Callable[[argparse.Namespace], int]
 _OF_COMMANDS = ("--config", "--url", "--json", "--port")
 
 
-def entry() -> None:
-    """Run the command line and exit."""
+def entry(interrupted: int = INTERRUPTED) -> None:
+    """Run the command line and exit; with this code where Ctrl-C ended it."""
     _open_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):  # None where it is closed
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without our signs still gets the line
-    raise SystemExit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    raise SystemExit(interrupted if code == INTERRUPTED else code)
 
 
 def _open_streams() -> None:
