@@ -4,13 +4,12 @@ import asyncio
 import logging
 import random
 import time
-import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from breaker.api.notices import Notice, Spent
 from breaker.errors import StoreError
-from breaker.logged import FAULT, STORE_CLOCK, TURNS_MISSED
+from breaker.logged import STORE_CLOCK, TURNS_MISSED
 from breaker.store.claim import Need, Wish
 from breaker.store.contract import Reading
 from breaker.switchboard import Judged, Switchboard
@@ -20,6 +19,7 @@ from monitor.schedule.claims import Claim, Claiming, Claims, lease_s
 from monitor.schedule.misfits import Misfits
 from monitor.schedule.seat import Extra, Now, Seat
 from monitor.schedule.spreading import part, shares, wait_s
+from monitor.schedule.tasks import Tasks
 from monitor.schedule.till import Spending, Till
 from monitor.schedule.timetable import Missed, Phase, Timetable
 from monitor.settings import Settings
@@ -82,7 +82,7 @@ class Prober:
         self._timetable: Timetable | None = None
         self._phases: dict[str, Phase] = {}
         self._seats: dict[str, Seat] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks(metrics)
         self._nudge = asyncio.Event()
         self._said_at = float("-inf")
         self._board: Switchboard | None = None
@@ -92,7 +92,7 @@ class Prober:
         self._board = board
         self._asker.start()
         self._seat(board)
-        self._spawn("looking for due probes", self._look_forever())
+        self._tasks.spawn("looking for due probes", self._look_forever())
 
     def renew(self, settings: Settings, keys: Mapping[str, str]) -> None:
         """Probe the targets of other settings from now on. What is under way goes on as it began, and tells something
@@ -118,11 +118,7 @@ class Prober:
         """End everything, also what is under way, within `STOP_S`. May be called twice."""
         if self._timetable is not None:
             self._timetable.stop()
-        running = list(self._tasks)
-        for task in running:
-            task.cancel()
-        if running:
-            await asyncio.wait(running, timeout=STOP_S)
+        await self._tasks.stop(STOP_S)
         await self._claims.close()
         await self._asker.stop()
 
@@ -173,7 +169,7 @@ class Prober:
         policy = seat.plan.policy
         put_off_s = part(name, number) * policy.jitter_s + wait_s(self._chance, policy.interval_s)
         work = self._take_turn(seat, number, time.monotonic() - late_s + put_off_s)
-        self._spawn(f"a turn of {name}", work)
+        self._tasks.spawn(f"a turn of {name}", work)
 
     async def _take_turn(self, seat: Seat, number: int, planned_at: float) -> None:
         await asyncio.sleep(max(0.0, planned_at - time.monotonic()))
@@ -204,7 +200,7 @@ class Prober:
             try:
                 wait_s = self._start_due()
             except Exception as error:  # noqa: BLE001 # a fault of ours must not end all probing
-                self._crash("looking for due probes", error)
+                self._tasks.crashed("looking for due probes", error)
                 wait_s = LOOK_S
             try:
                 async with asyncio.timeout(wait_s):
@@ -233,7 +229,7 @@ class Prober:
     def _begin(self, seat: Seat, errand: Errand) -> None:
         """Take the place at once, so that nobody else does before the probe has its first turn."""
         holder = seat.take(time.monotonic())
-        self._spawn(f"a probe of {seat.plan.name}", self._probe(seat, errand, holder))
+        self._tasks.spawn(f"a probe of {seat.plan.name}", self._probe(seat, errand, holder))
 
     async def _probe(self, seat: Seat, errand: Errand, holder: object) -> None:
         """Probe, unless another process does: its probe may do as well, or this one waits for it."""
@@ -297,26 +293,3 @@ class Prober:
         standing = self._board.standing(seat.plan.name)
         level = self._till.level(seat.plan.target.provider.name)
         return Now(here=time.monotonic(), store=self._board.now(), circuit=standing.circuit, level=level)
-
-    def _spawn(self, what: str, work: Coroutine[Any, Any, None]) -> None:
-        def done(task: asyncio.Task[None]) -> None:
-            self._tasks.discard(task)
-            if not task.cancelled() and (error := task.exception()) is not None:
-                self._crash(what, error)
-
-        task = asyncio.create_task(work, name=what)
-        self._tasks.add(task)
-        task.add_done_callback(done)
-
-    def _crash(self, what: str, error: BaseException) -> None:
-        """Count and log a fault of ours: where it happened, not what it says, which may be the key or the prompt."""
-        self._metrics.crashed()
-        _log.error("%s failed by a fault of ours: %s", what, "; ".join(_places(error)), extra=FAULT())
-
-
-def _places(error: BaseException) -> Iterable[str]:
-    """Each error's kind and the line that it comes from, those of a group one by one."""
-    if isinstance(error, BaseExceptionGroup):
-        return [place for part in error.exceptions for place in _places(part)]
-    frames = traceback.extract_tb(error.__traceback__)
-    return [f"{type(error).__name__} at {frames[-1].filename}:{frames[-1].lineno}" if frames else type(error).__name__]
