@@ -2,12 +2,13 @@
 
 from breaker.attempt.again import Next, Tried, next_try
 from breaker.attempt.asked import Asked, asks_a_model, read_request
-from breaker.attempt.attempt import Attempt, Stand, Turn
+from breaker.attempt.attempt import Attempt
 from breaker.attempt.limits import Limits
 from breaker.attempt.place import Place
 from breaker.attempt.showing import Showing
 from breaker.attempt.step import Act, Begin, Drop, Refuse, Show, Step, Wait
 from breaker.attempt.told import NO_RETRY, Refusal, headers_of, refusal
+from breaker.attempt.words import Stand, Turn
 
 __all__ = [
     "NO_RETRY",

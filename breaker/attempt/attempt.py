@@ -1,8 +1,6 @@
 """One attempt at a target: its bytes are read as they come, and held back until they are an answer."""
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
 
 from breaker.answer import Answer, Ended, Source
 from breaker.attempt.asked import Asked
@@ -10,12 +8,10 @@ from breaker.attempt.crowd import says_crowded
 from breaker.attempt.limits import Limits
 from breaker.attempt.loops import Loops
 from breaker.attempt.place import Place
-from breaker.verdict import Blame, Judgement, Verdict, judge, sounds_foreign
+from breaker.attempt.words import End, Stand, Turn, failed
+from breaker.verdict import Verdict, judge, sounds_foreign
 from breaker.wire.inflate import BrokenEncodingError, Inflater
 from breaker.wire.reading import Reading
-
-if TYPE_CHECKING:
-    from breaker.run import Says
 
 # A body that is to be judged as a whole is held up to this size.
 MAX_HELD = 64 * 1024 * 1024
@@ -24,28 +20,6 @@ ERROR_BODY_S = 10.0
 
 _READABLE = ("", "identity", "gzip", "x-gzip", "deflate")
 _NEVER = float("inf")
-
-
-class Stand(StrEnum):
-    """What is known of an attempt so far."""
-
-    HELD = "held"  # nothing yet that may be shown
-    GOOD = "good"  # what came may be shown, and so may what comes
-    BAD = "bad"  # it has failed; what was held back is never shown as an answer
-
-
-class End(NamedTuple):
-    """What an attempt was: its facts, and what they mean."""
-
-    answer: Answer
-    judgement: Judgement
-
-
-class Turn(NamedTuple):
-    """A digest of the tools that an answer calls, keyed by the run's id, and what the end of its text sounds like."""
-
-    calls: str | None
-    says: "Says | None"
 
 
 class Attempt:
@@ -333,8 +307,3 @@ class Attempt:
         """It is no answer to its caller, whatever its facts are."""
         self.end(ended, now)
         self.stand = Stand.BAD
-
-
-def failed(judgement: Judgement) -> bool:
-    """Whether an answer is none that its caller can use; one that only met a limit of tokens is."""
-    return judgement.blame is Blame.PROVIDER_FAILURE and judgement.verdict is not Verdict.LENGTH

@@ -1,6 +1,7 @@
 """Hands on the bytes of an attempt that is shown."""
 
-from breaker.attempt.attempt import Attempt, Stand
+from breaker.attempt.attempt import Attempt
+from breaker.attempt.words import Stand
 from breaker.verdict import Verdict
 
 _ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")

@@ -6,10 +6,11 @@ from typing import NamedTuple
 from breaker.answer import Ended
 from breaker.attempt.again import Next, Tried, next_try
 from breaker.attempt.asked import Asked
-from breaker.attempt.attempt import Attempt, Stand
+from breaker.attempt.attempt import Attempt
 from breaker.attempt.calm import calmer
 from breaker.attempt.limits import Limits
 from breaker.attempt.place import Place
+from breaker.attempt.words import Stand
 from breaker.verdict import Verdict
 
 _NEVER = float("inf")
