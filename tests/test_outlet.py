@@ -1,8 +1,10 @@
 """What is written behind everybody's back: in its order, bounded, and told of where it is lost."""
 
 import contextlib
+import fcntl
 import io
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from monitor.outlet import Descriptor, File, Outlet, lines_dropped, unhindered
+from tests.processes import ROOT
 
 
 class Slow:
@@ -211,3 +214,23 @@ def test_a_stream_that_is_no_file_stays(stream: io.StringIO | None, monkeypatch:
     with unhindered(Told().lost):
         assert sys.stdout is stream
     assert sys.stdout is stream
+
+
+LAST_WORDS = """
+import sys
+from monitor.outlet import unhindered
+with unhindered(lambda lines: None):
+    print("while it serves", file=sys.stderr)
+print("why it ends", file=sys.stderr)
+raise SystemExit(7)
+"""
+
+
+def test_the_last_word_of_a_process_that_nobody_reads_does_not_keep_it_from_ending() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"x" * fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096))
+    done = subprocess.run([sys.executable, "-c", LAST_WORDS], cwd=ROOT, stderr=writing, timeout=120, check=False)
+    os.close(reading)
+    os.close(writing)
+
+    assert done.returncode == 7
