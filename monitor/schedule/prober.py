@@ -285,6 +285,8 @@ class Prober:
             reading = await self._store.look(seat.plan.name)
         except StoreError:
             return None
+        if self._seats.get(seat.plan.name) is not seat:
+            return None  # it went meanwhile; what has begun goes on
         seat.overhear(reading.log, self._now(seat))
         return seat.needless(turn, self._now(seat))
 

@@ -13,6 +13,7 @@ import pytest
 
 from breaker.answer import Ended
 from breaker.circuit import Cause, State
+from breaker.store.contract import Reading
 from breaker.store.redis import RedisStore
 from breaker.target import Provider, Target
 from monitor.budget import day_of
@@ -21,7 +22,7 @@ from monitor.schedule.prober import FIRST_S
 from monitor.schedule.seat import PACE_SLACK
 from monitor.settings import Budget, ProbeShape, TargetPlan
 from monitor.simulator import End, Simulator
-from tests.probes.world import HEALTHY, POLICY, plan, report, settings, world
+from tests.probes.world import HEALTHY, POLICY, World, plan, report, settings, world
 from tests.store_server import BINARIES, StoreServer
 
 
@@ -407,6 +408,33 @@ async def test_stopping_ends_what_is_under_way_and_leaves_nothing(store: RedisSt
     assert took_s < 100.0
     assert left == set()
     assert w.probes("a/m") == []
+
+
+async def test_a_target_that_goes_while_its_probe_begins_is_no_fault_of_ours(store_url: str) -> None:
+    class Leaving(RedisStore):
+        """A store in which a target is looked at for its turn when another configuration comes."""
+
+        w: World | None = None
+
+        async def look(self, target: str) -> Reading:
+            found, w, task = await super().look(target), self.w, asyncio.current_task()
+            if w is not None and task is not None and task.get_name() == "a probe of b/m":
+                w.board.renew(left.routes, {one.name: one.policy for one in left.targets}, {})
+                w.prober.renew(left, {})
+            return found
+
+    leaving = Leaving.from_url(store_url, limit_s=2.0)
+    async with Simulator({"a/m": HEALTHY, "b/m": HEALTHY}) as simulator:
+        left = settings([plan(simulator, "a/m")])
+        async with world(settings([*left.targets, plan(simulator, "b/m")]), leaving) as w:
+            leaving.w = w
+            await w.until(lambda: "b/m" not in w.prober._seats)
+            count = len(w.probes("a/m"))
+            await w.until(lambda: len(w.probes("a/m")) >= count + 2)
+            crashes = w.metrics.registry.get_sample_value("firstbyte_probe_crashes_total")
+    await leaving.close()
+
+    assert crashes == 0
 
 
 async def test_a_target_on_no_route_is_left_alone(store: RedisStore) -> None:
