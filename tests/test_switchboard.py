@@ -168,6 +168,27 @@ async def test_a_circuit_without_probes_closes_unverified_by_the_clock(store: Re
     assert heard.moved[-1][1].cause is Cause.UNVERIFIED
 
 
+async def test_a_circuit_whose_target_has_gone_is_left_to_those_who_still_have_it(store: RedisStore) -> None:
+    heard, policy = Heard(), Policy(probing=False, hold_s=0.2)
+    board = board_over(store, policy, heard)
+    await board.refresh()
+    for name in ("a", "b"):
+        board.take_in(failed(name, target=SECOND.name))
+
+    board.renew([replace(ROUTE, targets=(FIRST,))], {FIRST.name: policy}, {})
+    await board.drain(60)  # what was taken in still counts
+    opened = (await store.look(SECOND.name)).circuit.open_until
+    async with asyncio.timeout(60):
+        while opened is None or board.now() < opened:
+            await asyncio.sleep(0.02)
+            await board.refresh()
+    for _ in range(3):
+        await board.settle()
+
+    assert [(target, move.cause) for target, move in heard.moved] == [(SECOND.name, Cause.ERRORS)]
+    assert (await store.look(SECOND.name)).circuit.open_until == opened
+
+
 async def test_while_the_store_is_frozen_routes_go_on_and_answers_wait(own: StoreServer, quick: RedisStore) -> None:
     heard = Heard()
     board = board_over(quick, heard=heard)

@@ -219,8 +219,7 @@ class Switchboard:
         self._roster.renew(routes, policies)
         self._snapshot.forget_all_but(self._roster.targets)
         for name, circuit in circuits.items():
-            if name in self._roster.targets:
-                self._mover.take(name, circuit)
+            self._mover.take(name, circuit)
 
     # The snapshot
 

@@ -33,8 +33,7 @@ class Follower:
         async with self._store.announcements() as announced:
             await self.read()
             async for name, circuit in announced:
-                if name in self._roster.targets:
-                    self._mover.take(name, circuit)
+                self._mover.take(name, circuit)
 
     async def read(self) -> None:
         """Read all circuits that can be read, and put back what the store has forgotten.

@@ -64,8 +64,8 @@ class Mover:
         return self._snapshot.remembered(target, await self._store.look(target))
 
     def take(self, name: str, circuit: Circuit) -> None:
-        """Keep the newer of what is known and what was heard."""
-        if self._snapshot.news(name, circuit):
+        """Keep the newer of what is known and what was heard; of a target that there is no more, nothing."""
+        if name in self._roster.targets and self._snapshot.news(name, circuit):
             self.keep(name, circuit)
 
     def keep(self, name: str, circuit: Circuit) -> None:
@@ -105,8 +105,10 @@ class Mover:
         resting = [self._resting.popleft()] if self._resting else []
         known = self._snapshot.circuits.items()
         restless = [name for name, circuit in known if circuit.open_until is not None or circuit.held]
-        # What lies in a part of the store that is gone keeps nothing else waiting.
-        names = [name for name in dict.fromkeys([*restless, *resting]) if name not in self._snapshot.behind]
+        # What lies in a part of the store that is gone keeps nothing else waiting; what another configuration has taken
+        # away is left to those who still have it.
+        there = [name for name in dict.fromkeys([*restless, *resting]) if name in self._roster.targets]
+        names = [name for name in there if name not in self._snapshot.behind]
         moments = [await self._settle_one(name) for name in names]
         return min((moment for moment in moments if moment is not None), default=None)
 
