@@ -63,6 +63,7 @@ _MONEY = Row(
             "currencyUSD",
             stacked=True,
             interval="5m",
+            defaults=_CENTS,
         ),
         table(
             "Cost by target",
@@ -97,12 +98,14 @@ _USE = Row(
             ),
             "short",
             stacked=True,
+            interval="5m",
         ),
         lines(
             "Probes a minute",
             "Probes that came to their end. Half-open circuits are probed more often, spent budgets less.",
             (Query(expr=f"60 * sum by ({_BY}) (rate(firstbyte_probes_total[$__rate_interval]))", legend=TARGET),),
             "short",
+            interval="5m",
         ),
         bars(
             "Probes left out by cause",

@@ -170,9 +170,10 @@ def _links() -> list[Json]:
 def _annotations(variables: tuple[str, ...]) -> list[Json]:
     grafana = {"type": "grafana", "uid": "-- Grafana --"}
     built_in: dict[str, Any] = {"builtIn": 1, "type": "dashboard", "hide": True}
-    moves = 'sum by (provider, model, cause) (increase(firstbyte_circuit_moves_total{cause=~"%s"}[$__interval])) > 0'
-    starts = "changes(process_start_time_seconds[$__interval]) > 0"
-    reads = "changes(firstbyte_config_last_reload_success_timestamp_seconds[$__interval]) > 0"
+    # Grafana asks for a point a minute; with twice that no change falls between two windows.
+    moves = 'sum by (provider, model, cause) (increase(firstbyte_circuit_moves_total{cause=~"%s"}[2m])) > 0'
+    starts = "changes(process_start_time_seconds[2m]) > 0"
+    reads = "changes(firstbyte_config_last_reload_success_timestamp_seconds[2m]) > 0"
     told = f"{TARGET}: {{{{cause}}}}"
     return [
         {

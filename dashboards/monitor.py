@@ -132,6 +132,7 @@ _TIME = Row(
             "How late probes began, measured from their plan.",
             (Query(expr=_DELAY % "0.5", legend="p50"), Query(expr=_DELAY % "0.99", legend="p99")),
             "s",
+            interval="5m",
         ),
         bars(
             "Probes left out by cause",

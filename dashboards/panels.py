@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from breaker.verdict import Verdict
 from dashboards.queries import Query, filtered
 
 Json = dict[str, Any]
 SOURCE: Json = {"type": "prometheus", "uid": "${datasource}"}
 GREEN, YELLOW, ORANGE, RED, BLUE, GREY = "green", "yellow", "orange", "red", "blue", "text"
+_HUES = (RED, ORANGE, "purple", YELLOW, BLUE)
 # A share of failures, a first byte in seconds: from which value on a colour counts.
 SHARE = ((None, GREEN), (0.01, ORANGE), (0.05, RED))
 FIRST_BYTE = ((None, GREEN), (12, ORANGE), (40, RED))
@@ -167,6 +169,13 @@ def colors(**named: str) -> tuple[Json, ...]:
 
 def _color(name: str, color: Json) -> Json:
     return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": "color", "value": color}]}
+
+
+# A verdict has the same colour everywhere, and no failure that of a good one.
+_SHADES = (f"{shade}{color}" for shade in ("", "dark-", "light-", "semi-dark-", "super-light-") for color in _HUES)
+_GOOD = (Verdict.OK, Verdict.TOOL_CALL)
+_FAILURES = (verdict for verdict in Verdict if verdict not in _GOOD)
+VERDICTS = colors(**dict.fromkeys(_GOOD, GREEN), **dict(zip(_FAILURES, _SHADES, strict=False)))
 
 
 def timeline(title: str, description: str, query: Query, words: Words, *, width: int = 24, **more: Any) -> Panel:

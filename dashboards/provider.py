@@ -1,7 +1,7 @@
 """The dashboard of one provider."""
 
 from dashboards.frame import Dashboard, Row
-from dashboards.panels import FIRST_BYTE, GREEN, SHARE, STATES, Panel, bars, colors, heatmap, lines, stat, timeline
+from dashboards.panels import FIRST_BYTE, SHARE, STATES, VERDICTS, Panel, bars, heatmap, lines, stat, timeline
 from dashboards.queries import STATE, TARGET, Query, share
 
 _BY = "provider, model"
@@ -136,6 +136,7 @@ _ANSWERS = Row(
                 expr="sum by (verdict) (increase(firstbyte_probe_failures_total[$__rate_interval])) > 0",
                 legend="{{verdict}}",
             ),
+            overrides=VERDICTS,
         ),
         bars(
             "Agents' reports by verdict",
@@ -143,7 +144,7 @@ _ANSWERS = Row(
             Query(
                 expr="sum by (verdict) (increase(firstbyte_reports_total[$__rate_interval])) > 0", legend="{{verdict}}"
             ),
-            overrides=colors(ok=GREEN, tool_call=GREEN),
+            overrides=VERDICTS,
         ),
         bars(
             "Slow probes",

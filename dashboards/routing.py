@@ -1,7 +1,21 @@
 """The dashboard of routes and circuits."""
 
 from dashboards.frame import Dashboard, Row
-from dashboards.panels import COUNT, GREEN, GREY, ORANGE, RED, SHARE, UP_DOWN, bars, colors, gauges, lines, timeline
+from dashboards.panels import (
+    COUNT,
+    GREEN,
+    GREY,
+    ORANGE,
+    RED,
+    SHARE,
+    UP_DOWN,
+    VERDICTS,
+    bars,
+    colors,
+    gauges,
+    lines,
+    timeline,
+)
 from dashboards.queries import TARGET, Query
 
 _REQUESTS = "sum by (%s) (rate(firstbyte_route_requests_total[$__rate_interval]))"
@@ -88,7 +102,7 @@ _CIRCUITS = Row(
             Query(
                 expr="sum by (verdict) (increase(firstbyte_reports_total[$__rate_interval])) > 0", legend="{{verdict}}"
             ),
-            overrides=colors(ok=GREEN, tool_call=GREEN),
+            overrides=VERDICTS,
         ),
         timeline(
             "Our own network",
@@ -178,6 +192,7 @@ _TASKS = Row(
             ),
             "percentunit",
             defaults={"min": 0, "max": 1},
+            interval="5m",
         ),
         bars(
             "Prevented false completions",

@@ -28,14 +28,14 @@ def _numbers(box: Box, found: Found) -> None:
     shown = found.now()
     named = len(shown) > 1 or found.panel["options"]["textMode"] == "value_and_name"
     field = found.panel["fieldConfig"]["defaults"]
-    wide = box.width / len(shown)
+    wide, centre = box.width / len(shown), box.height / 2 + 10
     for i, (name, value) in enumerate(shown):
         middle, size = wide * (i + 0.5), 26 if wide > 180 or not named else 22
         shade = colour_of(value, field)
-        box.say(middle, box.height * (0.72 if named else 0.56), told(value, field), size, color=shade, ha="center")
+        box.say(middle, centre + (15 if named else 0), told(value, field), size, color=shade, ha="center")
         if named:
             text = 15 if wide > 400 else 11.5
-            box.say(middle, box.height * 0.42, fitted(name, wide - 8, text), text, ha="center")
+            box.say(middle, centre - 18, fitted(name, wide - 8, text), text, ha="center")
 
 
 def _table(box: Box, found: Found) -> None:

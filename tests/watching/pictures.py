@@ -22,7 +22,7 @@ from tests.watching.values import colour
 Asked = Mapping[int, Found]
 WIDTH, COLUMN, ROW, HEAD = 1200, 50, 36, 84
 _SPANS = {"m": 60, "h": 3600}
-_SCRAPED_S = 3
+_SCRAPED_S, _MARKED_S = 1, 3
 # As of six hours that are some 600 pixels wide.
 _STEP_S = 2
 # A window of an hour, and one provider where a dashboard shows one.
@@ -94,9 +94,9 @@ async def _marks(
     found = []
     for each in dashboard["annotations"]["list"]:
         if "expr" in each:
-            expr = filled(each["expr"], {**chosen, "__interval": f"{_SCRAPED_S}s"})
-            for one in await _range(seen, expr, "", _SCRAPED_S, now):
-                begins = np.diff(one.times, prepend=-1e9) > _SCRAPED_S
+            expr = filled(each["expr"].replace("[2m]", f"[{2 * _MARKED_S}s]"), chosen)
+            for one in await _range(seen, expr, "", _MARKED_S, now):
+                begins = np.diff(one.times, prepend=-1e9) > 1.5 * _MARKED_S
                 found += [(float(at), colour(each["iconColor"])) for at in one.times[begins]]
     return found
 

@@ -15,6 +15,8 @@ _COLOURS = {
     "purple": "#8a55c7",
     "text": "#b4b9c1",
 }
+# Towards white or black, and how far.
+_SHADES = {"": (0, 0.0), "semi-dark": (0, 0.2), "dark": (0, 0.4), "light": (255, 0.35), "super-light": (255, 0.6)}
 _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "s": ((86_400, " d"), (3600, " h"), (60, " min"), (1, " s"), (1e-3, " ms"), (1e-6, " µs")),
     "bytes": ((2**30, " GiB"), (2**20, " MiB"), (2**10, " KiB"), (1, " B")),
@@ -53,8 +55,11 @@ def colour_of(value: float, field: Field) -> str:
 
 
 def colour(name: str) -> str:
-    """What Grafana's word for a colour looks like here."""
-    return _COLOURS[name]
+    """What Grafana's word for a colour, as `red` or `light-red`, looks like here."""
+    shade, _, hue = name.rpartition("-")
+    towards, share = _SHADES[shade]
+    parts = (int(_COLOURS[hue][i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (towards - part) * share):02x}" for part in parts)
 
 
 def words(field: Field) -> list[tuple[float, str, str]]:
