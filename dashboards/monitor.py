@@ -59,7 +59,7 @@ _REPLICAS = Row(
             "Lines of the log that were held back because too many were alike: something went wrong very often.",
             "sum(increase(firstbyte_log_lines_held_back_total[1d]))",
             "short",
-            width=6,
+            width=5,
             steps=((None, GREEN), (1, ORANGE)),
         ),
         stat(
@@ -75,14 +75,14 @@ _REPLICAS = Row(
             "Messages that receivers of notifications took.",
             "sum(increase(firstbyte_notifications_total[1d]))",
             "short",
-            width=6,
+            width=5,
         ),
         stat(
             "Messages waiting",
             "Messages that wait for their receivers: of a replica that doesn't see all, the largest counts.",
             "max(sum by (instance) (firstbyte_notifications_pending))",
             "short",
-            width=6,
+            width=5,
             steps=((None, GREEN), (1, ORANGE)),
         ),
         stat(
@@ -90,7 +90,7 @@ _REPLICAS = Row(
             "Messages that nobody will get: refused for good, too old, or too many.",
             "sum(increase(firstbyte_notifications_dropped_total[1d]))",
             "short",
-            width=6,
+            width=5,
             steps=((None, GREEN), (1, RED)),
         ),
         timeline(

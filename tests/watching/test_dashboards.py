@@ -138,6 +138,16 @@ def test_no_two_panels_share_a_place_or_a_number(dashboard: dict[str, Any]) -> N
 
 
 @each
+def test_rows_of_numbers_are_filled(dashboard: dict[str, Any]) -> None:
+    lines: dict[int, int] = {}
+    for panel in panels(dashboard):
+        if panel["type"] in ("stat", "bargauge") and panel["gridPos"]["h"] == 4:
+            lines[panel["gridPos"]["y"]] = lines.get(panel["gridPos"]["y"], 0) + panel["gridPos"]["w"]
+
+    assert set(lines.values()) <= {24}, lines
+
+
+@each
 def test_a_dashboard_leads_to_the_others_and_to_the_status_page(dashboard: dict[str, Any]) -> None:
     others, page = dashboard["links"]
 
