@@ -211,6 +211,37 @@ async def test_answers_wait_while_something_else_answers_in_the_place_of_the_sto
     assert set(board.queue().dropped.values()) == {0}
 
 
+async def test_what_waited_for_the_store_lets_others_have_their_turn_between_two_batches(
+    own: StoreServer, quick: RedisStore
+) -> None:
+    turns: list[int] = [0]
+    told: dict[str, set[int]] = {FIRST.name: set(), SECOND.name: set()}
+    listeners = Listeners(judged=(lambda judged: told[judged.answer.target].add(turns[0]),))
+    policies = dict.fromkeys((FIRST.name, SECOND.name), Policy())
+    board = Switchboard(quick, [ROUTE], policies, listeners)
+    for target in (FIRST, SECOND):
+        await board.report(good("before", target=target.name))
+        told[target.name].clear()
+    own.freeze()
+    for i in range(10 * BATCH):
+        board.take_in(good(str(i), target=(FIRST, SECOND)[i % 2].name))
+    for i, waits in enumerate(board._intake._order):  # they came at leisure
+        waits.since -= 10_000.0 - 10.0 * i
+
+    async def count() -> None:
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    own.thaw()
+    await drained(board)
+    counting.cancel()
+
+    assert min(map(len, told.values())) >= 5
+    assert not told[FIRST.name] & told[SECOND.name]
+
+
 async def test_while_the_store_is_known_to_be_gone_nobody_waits_for_it(own: StoreServer, quick: RedisStore) -> None:
     board = board_over(quick)
     own.kill()

@@ -173,7 +173,8 @@ class Server:
             "databases": "1",
             "save": "",
             "appendonly": "yes",
-            # What was written survives the death of every process; only a machine that dies may lose a second.
+            # What was written survives the death of every process, unless the disk is busy; then, and where the machine
+            # dies, up to two seconds are lost.
             "appendfsync": "everysec",
             "aof-load-truncated": "yes",
             # Commands alone: they are read by any version of both servers, whichever is found next time.

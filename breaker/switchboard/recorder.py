@@ -18,6 +18,7 @@ from breaker.switchboard.listeners import Judged, Listeners, tell
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.roster import Roster
 from breaker.switchboard.snapshot import Snapshot
+from breaker.switchboard.turns import Turns
 from breaker.switchboard.words import Network
 from breaker.verdict import judge
 
@@ -49,6 +50,7 @@ class Recorder:
         self._listeners = listeners
         self._mover = mover
         self._network = network
+        self._turns = Turns()
         self._known: dict[str, tuple[Log, float, bool]] = {}
 
     def weighed(self, answer: Answer) -> Weighed:
@@ -92,6 +94,7 @@ class Recorder:
         sent_at, target = time.monotonic(), weighed[0].answer.target
         keep = Keep.of(self._roster.policies[target], weighed[0].answer.source)
         reading = self._snapshot.remembered(target, await self._store.record(weighed, sent_at, keep))
+        await self._turns.take(weighed, time.monotonic())
         if reading.counted[0]:
             reading = await self._learn(reading, weighed[0])
         # Also after a repeated answer: it may have come again because the first reply was lost, and the move with it.
