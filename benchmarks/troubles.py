@@ -260,10 +260,14 @@ def main() -> int:
     lasting = Lasting(*(QUICK if chosen.quick else usual))
     pin(cores()[1])
     gc.disable()  # a pause of ours would look like a late answer
+    sys.setswitchinterval(0.0005)  # so would a turn of a thread that looks into the store
     print(f"{machine()};")
     print(f"{1 / TICK_S:.0f} requests a second on /route, {0.2 / TICK_S:.0f} on /reports;", end=" ")
     print(f"each trouble lasts {lasting.trouble_s:g} s")
-    print("p50 and p99 of /route as shares of the quiet ones; no core sleeps\n")
+    print(
+        "p50 and p99 of /route as shares of the quiet ones; no core sleeps. `p99 after` is of the few requests (500 for"
+    )
+    print("each second of `back s`) until all that waited is in the store\n")
     print(HEAD, flush=True)
     well = True
     with awake():

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import benchmarks
 from benchmarks import _all
 from tests.processes import ROOT
 
@@ -74,3 +75,23 @@ def test_what_is_told_of_a_run_where_all_is_well(folder: Path, capfd: pytest.Cap
     assert _all.main() == 0
 
     assert capfd.readouterr().out.splitlines()[-1].startswith("all ")
+
+
+@pytest.mark.parametrize(
+    ("argv", "words", "is_script"),
+    [
+        (["-m", "--quick"], ["python", "-X", "utf8", "-m", "benchmarks.soak", "--quick"], True),
+        (["-m"], ["python", "-m", "benchmarks._all"], True),
+        (["-m", "8080"], ["python", "-m", "benchmarks._reports_load", "8080"], False),
+        (["-c", "run"], ["python", "-c", "from benchmarks._machine import pin", "run"], False),
+        (["/bin/pytest"], ["python", "/bin/pytest"], False),
+    ],
+    ids=["a script", "all of them", "what a script starts", "code of its own", "tests"],
+)
+def test_a_script_ends_what_it_started_when_it_is_told_to_end_and_nothing_else_does(
+    argv: list[str], words: list[str], is_script: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", argv)
+    monkeypatch.setattr(sys, "orig_argv", words)
+
+    assert benchmarks._is_script() is is_script
