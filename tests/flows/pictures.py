@@ -59,8 +59,8 @@ def _photograph_gone(browser: Browser, url: str, folder: Path) -> None:
 async def _all(folder: Path) -> None:
     print(*await status(folder), flush=True)  # noqa: T201
     print("the dashboards and six-hours.png: seven minutes from now", flush=True)  # noqa: T201
-    # Apart, since drawing would hold up what is replayed here.
-    command = (sys.executable, "-m", "tests.watching.pictures", str(folder))
+    # Apart and behind, since drawing would hold up what is replayed here.
+    command = ("nice", sys.executable, "-m", "tests.watching.pictures", str(folder))
     async with started(env=os.environ, cwd=ROOT, command=command) as dashboards:
         print("six-hours.png:", await six_hours(folder / "six-hours.png"), flush=True)  # noqa: T201
         assert await dashboards.end() == 0, dashboards.said
