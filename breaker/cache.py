@@ -27,8 +27,11 @@ class Cache(Generic[_K, _V]):
     def keep(self, key: _K, value: _V, size: int) -> None:
         """Have this value by its key from now on, as the newest; `size` is the bytes that it takes."""
         _, before = self._kept.pop(key, (None, 0))
+        self.bytes -= before
+        if size > self._most_bytes:
+            return
         self._kept[key] = value, size
-        self.bytes += size - before
+        self.bytes += size
         while self.bytes > self._most_bytes:
             _, (_, oldest) = self._kept.popitem(last=False)
             self.bytes -= oldest

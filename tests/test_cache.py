@@ -34,6 +34,15 @@ def test_to_be_asked_for_keeps_nothing_longer() -> None:
     assert [cache.get(name, False) for name in "abc"] == [False, True, True]
 
 
+def test_what_has_no_room_at_all_takes_none_from_others() -> None:
+    cache = Cache[str, bool](most_bytes=10)
+    cache.keep("a", True, 10)
+    cache.keep("b", True, 11)
+
+    assert [cache.get(name, False) for name in "ab"] == [True, False]
+    assert cache.bytes == 10
+
+
 def test_what_has_no_room_at_all_is_not_kept() -> None:
     cache = Cache[str, bool](most_bytes=10)
     cache.keep("a", True, 11)
