@@ -25,9 +25,9 @@ else
 	echo "firstbyte: the pure files must be covered to the last branch" >&2; exit 1; }
 endif
 
-soak: environment-dev ## Run the tests that wait for minutes, then load the service for ten and see that nothing grows
+soak: environment-dev ## Run the tests that wait for minutes, then load the service for twenty and see that nothing grows
 	@$(bin)/pytest -m soak -o faulthandler_timeout=0 $(ARGS)
-	@$(bin)/python -m benchmarks.soak --minutes 10
+	@$(bin)/python -m benchmarks.soak --minutes 20
 
 check: environment-dev ## Check lint, format, types, contracts and the lock
 	$(bin)/ruff check

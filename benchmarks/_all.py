@@ -20,7 +20,7 @@ from benchmarks._installing import SHARED
 from benchmarks._machine import machine
 
 FOLDER = Path(__file__).parent
-# `make soak` runs it for ten minutes; a shorter run says nothing.
+# `make soak` runs it for twenty minutes; a shorter run says nothing.
 ELSEWHERE = "soak"
 # They have no shorter form.
 WHOLE = ("failoverbench", "litellm", "peers", "sdks")

@@ -45,7 +45,7 @@ def told(samples: Sequence[Sample], minutes: float) -> bool:
     for name, line in words.items():
         print(f"{MEANINGS[name]:38} {line}")
     if minutes < TELLING_MIN:
-        print("\nToo short to tell a slope; --minutes 10 does.")
+        print("\nToo short to tell a slope; --minutes 20 does.")
         return True
     return not any(GROWS in line or UNSURE in line for line in words.values())
 
@@ -65,7 +65,7 @@ def _verdict(times: Sequence[float], values: Sequence[float], most: float) -> st
     """A leak goes on; what rose in one half alone was a jump, such as a busy machine makes."""
     slope, middle = fit(times, values), len(times) // 2
     if not slope.risen(most):
-        return "" if slope.sharp(most) else UNSURE
+        return "" if slope.within(most) or slope.sharp(most) else UNSURE
     halves = fit(times[:middle], values[:middle]), fit(times[middle:], values[middle:])
     level = [half.sharp(most) and not half.risen(most) for half in halves]
     return f"{UNSURE}: it rose in one half alone" if any(level) else GROWS

@@ -21,6 +21,10 @@ class Slope:
         """Whether it surely rises by more than this share in an hour."""
         return self.an_hour - SURE * self.error > most_an_hour
 
+    def within(self, most_an_hour: float) -> bool:
+        """Whether it surely rises by no more than this share in an hour, or falls."""
+        return self.an_hour + SURE * self.error <= most_an_hour
+
     def sharp(self, most_an_hour: float) -> bool:
         """Whether a rise by twice that share would have been seen."""
         return SURE * self.error <= most_an_hour

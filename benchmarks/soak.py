@@ -1,8 +1,8 @@
 """Loads the service with all that it has to do for minutes, and looks whether anything grows: memory, times, the store.
 
-Run it as `python -m benchmarks.soak --minutes 10`. It begins once all that is bounded is full and memory stands still,
-which takes seven to twenty minutes. By default it takes half a minute, which shows the load and tells no slope. It
-talks to loopback alone.
+Run it as `python -m benchmarks.soak --minutes 20`; in ten the slowest answers are too few to tell a slope of. It begins
+once all that is bounded is full and memory stands still, which takes seven to twenty minutes. By default it takes half
+a minute, which shows the load and tells no slope. It talks to loopback alone.
 """
 
 import argparse

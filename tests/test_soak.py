@@ -30,6 +30,7 @@ def samples(
         pytest.param(samples(10, an_hour=0.25), 10, False, "10%: it grows", id="a slow leak"),
         pytest.param(samples(10, jump=0.2), 10, False, "10%: can't be told: it rose in one half alone", id="a jump"),
         pytest.param(samples(10, noise=0.5), 10, False, "10%: can't be told", id="too much noise"),
+        pytest.param(samples(10, an_hour=-1.5, noise=0.15), 10, True, "", id="a fall amid noise"),
         pytest.param(
             samples(10, waited=CALM + 0.1), 10, False, "was busy with others: can't be told", id="a busy machine"
         ),
