@@ -33,9 +33,9 @@ _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 @dataclass
 class Arm:
-    """What was found in the phases of one kind: requests on /route, and how far probes' first bytes were off, in ms."""
+    """What each phase of a kind saw of requests on /route, and by how many ms first bytes were off in all of them."""
 
-    routes: list[Asked] = field(default_factory=list)
+    routes: list[list[Asked]] = field(default_factory=list)
     off_ms: list[float] = field(default_factory=list)
 
 
@@ -67,7 +67,7 @@ async def measure(
         text = await asyncio.to_thread(said, f"{ours.url}/metrics")
     arms = Arm(), Arm()
     for number, (begin, end, began, ended) in enumerate(spans):
-        arms[number % 2].routes += between(load.routes, begin, end)
+        arms[number % 2].routes.append(between(load.routes, begin, end))
         arms[number % 2].off_ms += [off for at, off in probes if began <= at < ended]
     return Found(*arms, series=_series(text), took_ms=scraper.took_ms)
 
