@@ -26,7 +26,8 @@ _CAUSES = frozenset(Cause)
 _COUNT = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 _MOMENT = re.compile(r"-?\d[\d.e+-]*", re.ASCII)
 _MOST = 1e12
-_UNREADABLE = (BadFactError, KeyError, TypeError, ValueError, AttributeError)
+# Too long a number overflows, and too deep a text ends Python's patience.
+_UNREADABLE = (BadFactError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 
 
 # Circuits
@@ -137,9 +138,9 @@ def read_bin(text: str) -> Bin | None:
     """The ten-second count of reports that the script wrote."""
     try:
         start, _kept, ok, failure, nothing, late = map(int, text.split(" "))
-    except ValueError:
+        return Bin(float(start), ok=ok, failure=failure, nothing=nothing, late=late)
+    except _UNREADABLE:
         return None
-    return Bin(float(start), ok=ok, failure=failure, nothing=nothing, late=late)
 
 
 # History
@@ -161,7 +162,7 @@ def read_slot(text: str) -> Slot | None:
             worst=RANKS[int(rank)],
             verdict=Verdict(verdict).value,
         )
-    except (ValueError, IndexError):
+    except _UNREADABLE:
         return None
 
 
@@ -170,7 +171,7 @@ def read_sample(text: str) -> Sample | None:
     try:
         at, first_byte, rank = text.split(" ")
         return Sample(_moment(at), None if first_byte == "-" else _moment(first_byte), RANKS[int(rank)])
-    except (ValueError, IndexError):
+    except _UNREADABLE:
         return None
 
 

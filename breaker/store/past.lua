@@ -8,4 +8,4 @@ local found, lines = redis.call('HGETALL', KEYS[1]), {}
 for i = 1, #found, 2 do
   lines[#lines + 1] = found[i] .. ' ' .. found[i + 1]
 end
-return table.concat(lines, '\n') .. '\0' .. table.concat(redis.call('LRANGE', KEYS[2], 0, -1), '\n')
+return joined({ table.concat(lines, '\n'), table.concat(redis.call('LRANGE', KEYS[2], 0, -1), '\n') })

@@ -29,6 +29,7 @@ local BIN_S, BINS = 10, 60
 -- A report beyond so many kept in its bin is only counted there, unless the newest ROW kept ones are of mixed kinds:
 -- so a flood pushes out nothing that a rule needs, and a change of kind is kept until a whole row of it stands.
 local MODEST, ROW = 20, 16
+local BIN = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$'
 local COLUMN = { ok = 3, failure = 4, nothing = 5, late = 6 }
 
 local source, epoch = ARGV[1], ARGV[2]
@@ -137,11 +138,12 @@ local function bin_of(begins)
   if place == 0 and #bins >= BINS then
     return nil -- what comes now has waited for so long that its time has no bin any more
   end
-  if place == 0 or start_of(bins[place]) < start then
+  local bin = { string.match(bins[place] or '', BIN) }
+  if bin[1] ~= begins then -- it isn't there yet, or is another version's, which stays beside ours
     place = place + 1
     insert(place, begins)
+    bin = { begins, 0, 0, 0, 0, 0 }
   end
-  local bin = { string.match(bins[place], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
   bin.place = place
   counting[begins] = bin
   return bin
@@ -261,7 +263,7 @@ end
 
 local newest_kept = string.match(bins[#bins] or '', '^%d+ (%d+)') or 0
 
-return table.concat({
+return joined({
   table.concat(counted), seconds(now_us), lines(kept[KEYS[2]], LENGTH.probe), lines(kept[KEYS[3]], LENGTH.report),
   lines(bins, BINS), usual or '', newest_kept .. ' ' .. (row_kind == 'ok' and row or 0), unpack(circuit),
-}, '\0')
+})

@@ -24,8 +24,8 @@ class Script:
         return Call(key=keys[0], words=("EVALSHA", self._digest, *rest), text=("EVAL", self._text, *rest))
 
 
-RECORD = Script("circuit", "history", "record")
-PAST = Script("past")
+RECORD = Script("circuit", "history", "joined", "record")
+PAST = Script("joined", "past")
 APPLY = Script("circuit", "apply")
 CLAIM = Script("claim")
 TAKE = Script("take")

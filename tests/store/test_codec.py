@@ -12,6 +12,8 @@ from breaker.store import codec
 from breaker.verdict import judge
 from tests.store.answers import TARGET, failed, good, late, refused, weighed
 
+# What no number and no patience is enough for.
+ENDLESS, BOTTOMLESS = "9" * 401, "[" * 100_000
 HELD = Held(opened=True, who="ann", why="a trial", since=1.7e9 + 0.123456, until=1.7e9 + 60)
 CIRCUITS = [
     Circuit(),
@@ -48,7 +50,17 @@ def test_a_circuit_comes_back(circuit: Circuit) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"epoch": None}, {"generation": "x"}, {"moved_at": ""}, {"open_until": "soon"}, {"held": "{}"}, {"held": "[1"}],
+    [
+        {"epoch": None},
+        {"generation": "x"},
+        {"moved_at": ""},
+        {"open_until": "soon"},
+        {"held": "{}"},
+        {"held": "[1"},
+        {"held": BOTTOMLESS},
+        {"held": f'{{"opened":true,"who":"ann","why":"","since":0,"until":{ENDLESS}}}'},
+    ],
+    ids=lambda changes: "-".join(f"{name} {value}"[:24] for name, value in changes.items()),
 )
 def test_a_damaged_circuit_is_none_at_all(changes: dict[str, str | None]) -> None:
     assert codec.read_circuit(values(CIRCUITS[1], **changes)) == Circuit()
@@ -101,7 +113,11 @@ def test_an_entry_of_another_version_is_left_out(changes: dict[str, object]) -> 
     assert codec.read_entry(written(**changes), {}) is None
 
 
-@pytest.mark.parametrize("text", ["", "hush", "[]", "3", "null", '{"answer":{}}', "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "hush", "[]", "3", "null", '{"answer":{}}', "\x00", BOTTOMLESS, f'{{"at":{ENDLESS}}}'],
+    ids=lambda text: repr(text[:24]),
+)
 def test_nonsense_is_left_out(text: str) -> None:
     assert codec.read_entry(text, {}) is None
     assert codec.read_move(text) is None
@@ -141,9 +157,16 @@ def test_each_answer_is_of_one_kind(answer: Answer, weight: Weight, kind: str) -
     assert codec.kind(answer, weight) == kind
 
 
-@pytest.mark.parametrize("text", ["", "1 2 3", "1 2 3 4 5 six", "1 2 3 4 5 6 7"])
+@pytest.mark.parametrize(
+    "text", ["", "1 2 3", "1 2 3 4 5 six", "1 2 3 4 5 6 7", f"{ENDLESS} 2 3 4 5 6"], ids=lambda text: text[:24]
+)
 def test_a_bin_of_another_version_is_left_out(text: str) -> None:
     assert codec.read_bin(text) is None
+
+
+@pytest.mark.parametrize("text", ["", "960 0 what", f"{ENDLESS} 960 0 0 ok{' 0' * 12}"], ids=lambda text: text[:24])
+def test_a_slot_of_another_version_is_left_out(text: str) -> None:
+    assert codec.read_slot(text) is None
 
 
 def test_what_is_written_is_one_line_of_ascii() -> None:

@@ -191,7 +191,7 @@ async def test_what_another_version_wrote_is_left_out_and_counted_anew(store: Re
         (start,) = raw.hkeys(slots)
         raw.hset(slots, start, "960 0 what")
         raw.hset(slots, "yesterday", "960 0 0 ok " + "0 " * 11 + "0")
-        raw.rpush(samples, "1 2", "soon - 0", "1796040000 nan 0", "1796040000 1.0 7")
+        raw.rpush(samples, "1 2", "soon\0- 0", "1796040000 nan 0", "1796040000 1.0 7")
 
     found = await kept(store, probe("b"))
 

@@ -217,6 +217,34 @@ async def test_a_late_part_after_a_final_one_that_was_only_counted_is_dropped(st
     assert (await record(store, late(counted_only))).counted == (False,)
 
 
+async def test_a_bin_of_another_version_stays_beside_ours(store: RedisStore, server: StoreServer) -> None:
+    await record(store, probe("a"))
+    with server.raw() as raw:
+        ((seconds, _), places) = raw.time(), range(60)
+        theirs = [f"{seconds // 10 * 10 + 10 * place} 1 1 0 0 0 of-a-later-version" for place in places]
+        raw.rpush(key("bins"), *theirs)
+
+        reading = await record(store, good("b"), failed("c"))
+
+        left = raw.lrange(key("bins"), 0, -1)
+    assert sum(one.ok for one in reading.log.bins) == sum(one.failure for one in reading.log.bins) == 1
+    assert names(reading.log.reports) == ["b", "c"]
+    assert len([line for line in left if line in theirs]) >= len(theirs) - 2
+
+
+@pytest.mark.parametrize("name", ["probes", "reports", "bins"])
+async def test_a_zero_byte_in_a_line_that_is_not_ours_parts_nothing(
+    store: RedisStore, server: StoreServer, name: str
+) -> None:
+    await record(store, probe("a"), good("b"))
+    with server.raw() as raw:
+        raw.rpush(key(name), "not\0ours")
+
+    reading = await record(store, good("c"))
+
+    assert (names(reading.log.probes), names(reading.log.reports)) == (["a"], ["b", "c"])
+
+
 async def test_bins_are_bounded_to_sixty(store: RedisStore, server: StoreServer) -> None:
     await record(store, probe("first"))
     with server.raw() as raw:
