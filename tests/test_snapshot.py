@@ -43,8 +43,9 @@ def test_before_the_first_read_there_is_neither_age_nor_time() -> None:
 
 def test_a_snapshot_is_as_old_as_the_question_of_its_last_read() -> None:
     snapshot = Snapshot()
-    snapshot.was_read(10.0, 10.4, 1000.0)
-    snapshot.was_read(9.0, 10.5, 1000.0)  # two were on their way
+    for began, ended in ((10.0, 10.4), (9.0, 10.5)):  # two were on their way
+        snapshot.told_time(began, ended, 1000.0)
+        snapshot.was_read(began, ended)
 
     assert snapshot.age_s(10.5) == pytest.approx(0.5)
     assert snapshot.now(10.4) == pytest.approx(1000.2, abs=0.01)
@@ -52,10 +53,10 @@ def test_a_snapshot_is_as_old_as_the_question_of_its_last_read() -> None:
 
 def test_what_lies_in_a_part_that_is_gone_grows_old_by_itself() -> None:
     snapshot = Snapshot()
-    snapshot.was_read(10.0, 10.1, 1000.0)
+    snapshot.was_read(10.0, 10.1)
 
-    assert snapshot.was_read(11.0, 11.1, 1001.0, {"b/m": "is gone"})
-    assert not snapshot.was_read(12.0, 12.1, None, {"b/m": "is gone"})
+    assert snapshot.was_read(11.0, 11.1, {"b/m": "is gone"})
+    assert not snapshot.was_read(12.0, 12.1, {"b/m": "is gone"})
     assert (snapshot.age_s(12.5, ["a/m"]), snapshot.age_s(12.5, ["a/m", "b/m"]), snapshot.age_s(12.5)) == (
         0.5,
         2.5,
@@ -63,13 +64,13 @@ def test_what_lies_in_a_part_that_is_gone_grows_old_by_itself() -> None:
     )
     assert snapshot.fresh_s(12.5, ["a/m"]) == OLD_AFTER_S - 0.5
     assert (snapshot.fresh_s(12.5, ["b/m"]), snapshot.fresh_s(12.5), snapshot.part_trouble) == (0.0, 0.0, "is gone")
-    assert snapshot.was_read(13.0, 13.1, 1003.0)
+    assert snapshot.was_read(13.0, 13.1)
     assert (snapshot.age_s(13.5), snapshot.part_trouble) == (0.5, "")
 
 
 def test_a_part_that_was_never_there_leaves_its_targets_unknown() -> None:
     snapshot = Snapshot()
-    snapshot.was_read(10.0, 10.1, 1000.0, {"b/m": "is gone"})
+    snapshot.was_read(10.0, 10.1, {"b/m": "is gone"})
 
     assert (snapshot.age_s(10.5, ["b/m"]), snapshot.age_s(10.5, ["a/m"])) == (None, 0.5)
     assert (snapshot.fresh_s(10.5, ["b/m"]), snapshot.fresh_s(10.5)) == (0.0, 0.0)
@@ -78,15 +79,15 @@ def test_a_part_that_was_never_there_leaves_its_targets_unknown() -> None:
 def test_a_snapshot_is_stale_sooner_where_a_read_has_failed() -> None:
     """Where none has, we stood still ourselves."""
     snapshot = Snapshot()
-    assert snapshot.was_read(10.0, 10.1, 1000.0)
+    assert snapshot.was_read(10.0, 10.1)
     assert snapshot.fresh_s(10.0) == OLD_AFTER_S
-    assert not snapshot.was_read(11.0, 11.1, 1001.0)
+    assert not snapshot.was_read(11.0, 11.1)
 
     assert snapshot.not_read("is gone")
 
     assert snapshot.fresh_s(11.25) == STALE_AFTER_S - 0.25
     assert snapshot.fresh_s(12.5) == 0
     assert not snapshot.not_read("is gone")
-    assert snapshot.was_read(13.0, 13.1, 1003.0)
+    assert snapshot.was_read(13.0, 13.1)
     assert snapshot.fresh_s(13.0) == OLD_AFTER_S
-    assert snapshot.was_read(20.0, 20.1, 1010.0)  # by then it was too old
+    assert snapshot.was_read(20.0, 20.1)  # by then it was too old

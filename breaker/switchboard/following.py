@@ -1,18 +1,22 @@
 """Keeps the snapshot true: hears of moves, and reads all circuits."""
 
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from breaker.errors import StoreError, StoreGoneError
 from breaker.logged import STORE_GONE
-from breaker.store.contract import Store
+from breaker.store.contract import Circuits, Store
 from breaker.switchboard.listeners import tell
 from breaker.switchboard.moving import Mover
 from breaker.switchboard.roster import Roster
 from breaker.switchboard.snapshot import Snapshot
 
 _log = logging.getLogger(__name__)
+
+# Circuits that are read in one round trip: of some thousands none would be read within the limit of a call.
+AT_ONCE = 500
 
 
 class Follower:
@@ -43,21 +47,33 @@ class Follower:
         """
         began, known = time.monotonic(), dict(self._snapshot.circuits)
         try:
-            seen = await self._store.seen(list(self._roster.targets))
+            pieces = [await self._read_piece(names) for names in in_pieces(list(self._roster.targets))]
         except StoreError as error:
             if self._snapshot.not_read(error.trouble if isinstance(error, StoreGoneError) else "refuses"):
                 tell(self.turned)
             raise
-        ended, gone = time.monotonic(), {name: error.trouble for name, error in seen.gone.items()}
-        if self._snapshot.was_read(began, ended, seen.now, gone):
+        ended, gone = time.monotonic(), {name: error for piece in pieces for name, error in piece.gone.items()}
+        if self._snapshot.was_read(began, ended, {name: error.trouble for name, error in gone.items()}):
             tell(self.turned)
-        if seen.gone:
-            why = next(iter(seen.gone.values()))
-            _log.warning("%d circuits can't be read: %s", len(gone), why, extra=STORE_GONE())
-        now = self._snapshot.now(ended) if seen.now is None else seen.now
+        if gone:
+            _log.warning("%d circuits can't be read: %s", len(gone), next(iter(gone.values())), extra=STORE_GONE())
+        now = next((piece.now for piece in reversed(pieces) if piece.now is not None), self._snapshot.now(ended))
         if now is None:
             return  # nobody has told the time yet
-        for name, circuit in seen.circuits.items():
+        for name, circuit in ((name, circuit) for piece in pieces for name, circuit in piece.circuits.items()):
             moved = self._snapshot.circuits.get(name) is not known.get(name)  # then what was read is old
             if not moved and name in self._roster.targets:
                 await self._mover.adopt(name, circuit, now)
+
+    async def _read_piece(self, names: Sequence[str]) -> Circuits:
+        began = time.monotonic()
+        seen = await self._store.seen(names)
+        if seen.now is not None:
+            self._snapshot.told_time(began, time.monotonic(), seen.now)
+        return seen
+
+
+def in_pieces(names: Sequence[str]) -> list[Sequence[str]]:
+    """The names in pieces of about the same length, AT_ONCE at most; one empty piece of none."""
+    pieces = max(1, math.ceil(len(names) / AT_ONCE))
+    return [names[len(names) * part // pieces : len(names) * (part + 1) // pieces] for part in range(pieces)]

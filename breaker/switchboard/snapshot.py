@@ -50,17 +50,19 @@ class Snapshot:
         age_s, failed = self.age_s(at, names), self.trouble or self._behind(names)
         return 0.0 if age_s is None else max((STALE_AFTER_S if failed else OLD_AFTER_S) - age_s, 0.0)
 
-    def was_read(self, began: float, ended: float, now: float | None, gone: Mapping[str, str] | None = None) -> bool:
-        """Circuits were read between two moments, when the store's time was `now`; whether that is a change.
+    def told_time(self, began: float, ended: float, now: float) -> None:
+        """The store's time was `now` somewhere between two moments."""
+        self.clock = StoreClock.read(began, ended, now, self.clock)
 
-        `now` None is a time that couldn't be read, `gone` are circuits that couldn't be, and why.
+    def was_read(self, began: float, ended: float, gone: Mapping[str, str] | None = None) -> bool:
+        """Circuits were read between two moments; whether that is a change.
+
+        `gone` are circuits that couldn't be read, and why.
         """
         gone = gone or {}
         change = bool(self.trouble) or self.fresh_s(ended, ()) == 0 or gone.keys() != self.behind.keys()
         self.behind = {name: self.behind.get(name, self._read_at) for name in gone}
         self.part_trouble = next(iter(gone.values()), "")
-        if now is not None:
-            self.clock = StoreClock.read(began, ended, now, self.clock)
         self._read_at = began if self._read_at is None else max(began, self._read_at)
         self.trouble = ""
         return change

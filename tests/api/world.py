@@ -64,5 +64,5 @@ async def closes(board: Switchboard, store: RedisStore, target: Target, ago_s: f
 def part_gone(board: Switchboard, target: Target, for_s: float) -> None:
     """Let the part of the store where a target lies be gone for so long; the rest is fresh for all of a slow test."""
     now = time.monotonic()
-    board._snapshot.was_read(now + 1000.0, now + 1000.0, None, {target.name: "is gone"})
+    board._snapshot.was_read(now + 1000.0, now + 1000.0, {target.name: "is gone"})
     board._snapshot.behind[target.name] = now - for_s

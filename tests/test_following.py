@@ -1,0 +1,82 @@
+"""How a replica reads all circuits."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from breaker.circuit import State
+from breaker.errors import StoreGoneError
+from breaker.route import Route
+from breaker.store.contract import Circuits
+from breaker.store.redis import RedisStore
+from breaker.switchboard.following import AT_ONCE, in_pieces
+from breaker.target import Target
+from tests.boards import replica_over
+from tests.fixtures import _worker_server, folder, server, store, store_url
+from tests.test_switchboard import FIRST
+
+__all__ = ["_worker_server", "folder", "server", "store", "store_url"]
+
+MANY = Route(
+    name="coder", targets=tuple(Target(provider=FIRST.provider, model=f"m{n}") for n in range(2 * AT_ONCE + 1))
+)
+
+
+class Counting(RedisStore):
+    """A store that keeps how many circuits it was asked for at once, and tells no more after so many questions."""
+
+    asked: list[int]
+    patience = 99
+
+    async def seen(self, targets: Sequence[str]) -> Circuits:
+        """The circuits, for as long as there is patience."""
+        self.asked.append(len(targets))
+        if len(self.asked) > self.patience:
+            raise StoreGoneError("the store is gone")
+        return await super().seen(targets)
+
+
+@pytest.fixture
+async def counting(store: RedisStore, store_url: str) -> AsyncIterator[Counting]:
+    """One over the server of this worker."""
+    made = Counting.from_url(store_url, limit_s=60.0)
+    made.asked = []
+    yield made
+    await made.close()
+
+
+@pytest.mark.parametrize(
+    ("names", "sizes"),
+    [(0, [0]), (1, [1]), (AT_ONCE, [AT_ONCE]), (AT_ONCE + 1, [AT_ONCE // 2, AT_ONCE // 2 + 1])],
+)
+def test_pieces_are_about_alike_and_hold_each_name_once(names: int, sizes: list[int]) -> None:
+    pieces = in_pieces([str(name) for name in range(names)])
+
+    assert [len(piece) for piece in pieces] == sizes
+    assert [name for piece in pieces for name in piece] == [str(name) for name in range(names)]
+
+
+async def test_of_many_circuits_all_are_read_and_never_too_many_at_once(counting: Counting) -> None:
+    other = replica_over(counting, MANY, None, None)
+    ends = [MANY.targets[place].name for place in (0, -1)]
+    for name in ends:
+        await other.hold(name, opened=True, who="ann", why="trial", for_s=60)
+    board = replica_over(counting, MANY, None, None)
+
+    await board.refresh()
+
+    assert sum(counting.asked) == len(MANY.targets)
+    assert max(counting.asked) <= AT_ONCE
+    assert [one.target.name for one in board.standings() if one.state is not State.CLOSED] == ends
+    assert (board.stale(), list(board.unread())) == (False, [])
+
+
+async def test_a_read_that_breaks_off_half_way_makes_nothing_fresh(counting: Counting) -> None:
+    board = replica_over(counting, MANY, None, None)
+    counting.patience = 2
+
+    with pytest.raises(StoreGoneError):
+        await board.refresh()
+
+    assert (board.stale(), board.age_s()) == (True, None)
+    assert len(counting.asked) == 3
