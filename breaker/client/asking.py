@@ -69,6 +69,7 @@ class Asker:
             "GET",
             "/route",
             within_s=question.limit_s,
+            held_s=question.wait_s,
             params=question.params(),
             headers=question.headers(),
         )

@@ -116,6 +116,10 @@ class Client:
         """The monotonic moment."""
         return monotonic()
 
+    def is_silent(self) -> bool:
+        """Whether the service is known not to answer."""
+        return self._engine.silence.lasts(monotonic())
+
     def place(self, answer: str, place: Mapping[str, Any]) -> None:
         """An answer that is about to be reported, by its id, stands there in a run."""
         self._places[answer] = place

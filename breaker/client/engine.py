@@ -19,6 +19,7 @@ from breaker.client.keeping import Book, Kept
 from breaker.client.moved import Shelf
 from breaker.client.outbox import Outbox
 from breaker.client.said import Fallback
+from breaker.client.silence import Silence
 
 if TYPE_CHECKING:
     from breaker.client.running import Running
@@ -38,6 +39,7 @@ class Engine:
         self.address = address
         self.book = book
         self.outbox = outbox
+        self.silence = Silence()
         self.fallback = fallback
         self.session = session
         self.ending = False

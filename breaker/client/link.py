@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from breaker.client.address import Address
 from breaker.client.http import httpx
 from breaker.client.quiet import unlogged
 from breaker.client.said import refusal
+from breaker.client.silence import Silence
 from breaker.errors import DoorGoneError
 
 # A service that is there answers within this.
@@ -32,8 +34,9 @@ class Reply(NamedTuple):
 class Link:
     """The way to the service; made and used within one event loop."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, silence: Silence) -> None:
         self._address = address
+        self._silence = silence
         limits = httpx.Limits(keepalive_expiry=_KEEP_S)
         self._http = httpx.AsyncClient(timeout=None, limits=limits, **address.options())  # `ask` bounds it
         self._http.headers["Accept-Encoding"] = "identity"
@@ -42,18 +45,28 @@ class Link:
         """Close all connections."""
         await self._http.aclose()
 
-    async def ask(self, method: str, path: str, *, within_s: float = LIMIT_S, **request: Any) -> Reply:  # Any: httpx's
-        """What the service answers.
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        within_s: float = LIMIT_S,
+        held_s: float = 0.0,
+        **request: Any,  # Any: httpx's
+    ) -> Reply:
+        """What the service answers; it is asked to hold that back for `held_s` at most.
 
         Raises DoorGoneError where nothing of Firstbyte's comes in time, and DoorRefusedError for a problem of its.
         """
+        due = time.monotonic() + held_s
         with unlogged():
             async with (
-                self._translated(),
+                self._translated(due),
                 asyncio.timeout(within_s),
                 self._http.stream(method, path, **request) as reply,
             ):
                 body = await self._body(reply)
+        self._silence.heard(time.monotonic())
         if reply.status_code >= 400:
             raise refusal(reply.status_code, body) or self.other(reply.status_code)
         return Reply(reply.status_code, reply.headers, body)
@@ -65,12 +78,13 @@ class Link:
         **request: Any,  # Any: httpx's
     ) -> AsyncIterator[tuple[Mapping[str, str], AsyncIterator[bytes]]]:
         """The headers of an answer that has no end, and its bytes as they come. Raises as `ask` does."""
-        async with self._translated(), AsyncExitStack() as held:
+        async with self._translated(time.monotonic()), AsyncExitStack() as held:
             async with asyncio.timeout(LIMIT_S):
                 with unlogged():
                     reply = await held.enter_async_context(self._http.stream("GET", path, **request))
                 if reply.status_code != 200:
                     raise refusal(reply.status_code, await self._body(reply)) or self.other(reply.status_code)
+            self._silence.heard(time.monotonic())
             yield reply.headers, reply.aiter_raw()
 
     def silent(self) -> DoorGoneError:
@@ -91,10 +105,11 @@ class Link:
         return bytes(body)
 
     @asynccontextmanager
-    async def _translated(self) -> AsyncIterator[None]:
+    async def _translated(self, due: float) -> AsyncIterator[None]:
         try:
             yield
         except TimeoutError:
+            self._silence.unheard(due, time.monotonic())
             raise self.silent() from None
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
             raise DoorGoneError(f"nothing answers at {self._address.bare} ({error})") from None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from breaker.client.keeping import Book
     from breaker.client.outbox import Outbox
     from breaker.client.said import Fallback
+    from breaker.client.silence import Silence
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ class Work(Protocol):
     address: Address
     book: Book
     outbox: Outbox
+    silence: Silence
     fallback: Fallback
     session: str
     ending: bool
@@ -69,7 +71,7 @@ class Running:
         self._tasks: set[asyncio.Task[None]] = set()
         self._deliveries: set[asyncio.Task[None]] = set()
         self._streams: dict[Shelf, asyncio.Task[None]] = {}
-        self._link = Link(work.address)
+        self._link = Link(work.address, work.silence)
         self._asker = Asker(self._link, work.book, work.session)
         self._teller = Teller(self._link, work.outbox)
 

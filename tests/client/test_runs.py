@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from breaker.client import AsyncFirstbyte, DecidedBy, Done, Firstbyte, NotStartedError
+from breaker.client.run.journal import KNOWN_S
 from breaker.client.run.run import BlockingRun
 from breaker.errors import BadFactError
 from breaker.run import Effect, State
@@ -341,6 +343,72 @@ def test_a_service_that_dies_in_the_middle_changes_nothing_but_the_source(start:
     assert before.completion_allowed
     assert after.completion_allowed
     assert before.message == after.message
+
+
+def test_what_one_run_has_waited_in_vain_no_other_run_waits_again(start: Callable[[int], Process]) -> None:
+    service = start(free_port())
+    made: list[int] = []
+    with Firstbyte(service.url) as firstbyte:
+        with firstbyte.run("goal-0") as first:
+            settled(first)
+        service.freeze()
+        began = time.monotonic()
+        for number in range(30):
+            with firstbyte.run(f"goal-{number + 1}") as run:
+                run.tool(made.append, effect="write", name="refund")(number)
+        took_s = time.monotonic() - began
+        service.thaw()
+        eventually(lambda: not firstbyte.is_silent(), "it is heard again")
+        done = settled(run)
+
+    assert made == list(range(30))
+    assert took_s < 30 * KNOWN_S / 2
+    assert done.succeeded == ("refund",)
+
+
+async def test_the_same_holds_for_those_who_await(start: Callable[[int], Process]) -> None:
+    service = await asyncio.to_thread(start, free_port())
+    made: list[int] = []
+
+    async def refund(order: int) -> None:
+        made.append(order)
+
+    async with AsyncFirstbyte(service.url) as firstbyte:
+        await firstbyte.known("coder")
+        service.freeze()
+        began = time.monotonic()
+        for number in range(30):
+            async with firstbyte.run(f"goal-{number}") as run:
+                await run.tool(refund, effect="write")(number)
+        took_s = time.monotonic() - began
+        service.thaw()
+
+    assert made == list(range(30))
+    assert took_s < 30 * KNOWN_S / 2
+
+
+def test_a_run_that_did_not_wait_hears_of_what_was_begun_once_the_service_is_back(
+    start: Callable[[int], Process],
+) -> None:
+    """Its first write is made while the service is silent; the second one was begun by a process that died."""
+    service = start(free_port())
+    made: list[int] = []
+    with Firstbyte(service.url) as died, died.run("goal-17") as run:
+        run.operation("refund", "executing", effect="write", id=_id_of_refund())
+        settled(run)
+    with Firstbyte(service.url) as firstbyte:
+        service.freeze()
+        with firstbyte.run("goal-16") as first:
+            first.tool(made.append, effect="write", name="update")(16)
+        eventually(firstbyte.is_silent, "it is known to be silent")
+        with firstbyte.run("goal-17") as again:
+            again.tool(made.append, effect="write", name="update")(17)
+            service.thaw()
+            eventually(lambda: again.journal.box.known.come, "the service has told what it knows")
+            with pytest.raises(NotStartedError, match="nobody knows"):
+                again.tool(Shop().refund, effect="write", name="refund")(7)
+
+    assert made == [16, 17]
 
 
 def test_a_store_that_lost_what_it_was_told_is_told_again(url: str, server: Server) -> None:

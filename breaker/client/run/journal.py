@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from breaker.answer import Answer, Part
+from breaker.client.keeping import WAIT_S
 from breaker.client.outbox import Waiting
 from breaker.client.run.arrival import Arrival, awaited, waited
 from breaker.client.run.box import OPERATIONS, STEPS, Box, Entry
@@ -108,14 +109,16 @@ class Journal:
         """Wait until it is known what was begun before, for two seconds at most; one that reads needn't."""
         known = self.box.known
         if effect is Effect.WRITE and not known.come:
-            self._came(known, waited(known, KNOWN_S))
+            silent = self._client.is_silent()
+            self._came(known, waited(known, WAIT_S if silent else KNOWN_S), silent=silent)
 
     async def until_known(self, effect: Effect) -> None:
         """The same, awaited."""
         known = self.box.known
         if effect is Effect.WRITE and not known.come:
-            await awaited(known.wait, KNOWN_S)
-            self._came(known, known.come)
+            silent = self._client.is_silent()
+            await awaited(known.wait, WAIT_S if silent else KNOWN_S)
+            self._came(known, known.come, silent=silent)
 
     def wait_told(self, begun: Entry | None) -> None:
         """Wait until the service knows that a call begins, for half a second at most, and not while it is away.
@@ -123,12 +126,12 @@ class Journal:
         Whoever goes on with this run when this process is killed meanwhile shall know that it may have happened.
         """
         if (told := self._awaits(begun)) is not None:
-            self._came(told, waited(told, TOLD_S))
+            self._came(told, waited(told, self._told_s()))
 
     async def until_told(self, begun: Entry | None) -> None:
         """The same, awaited."""
         if (told := self._awaits(begun)) is not None:
-            await awaited(told.wait, TOLD_S)
+            await awaited(told.wait, self._told_s())
             self._came(told, told.come)
 
     # Inside
@@ -150,7 +153,14 @@ class Journal:
         writes = isinstance(begun.fact, Stage) and begun.fact.effect is Effect.WRITE
         return begun.told if writes and not begun.told.come else None
 
-    def _came(self, what: Arrival, came: bool) -> None:  # its only fact
-        """Wait for the same no longer, and for a service that keeps silent no more."""
+    def _told_s(self) -> float:
+        return WAIT_S if self._client.is_silent() else TOLD_S
+
+    def _came(self, what: Arrival, came: bool, *, silent: bool = False) -> None:  # `came` is its only fact
+        """Wait for the same no longer, and for a service that keeps silent no more.
+
+        What wasn't awaited for its whole time, since it was `silent` before, may be awaited again: it may be back.
+        """
         self.box.away = self.box.away or not came
-        what.come = True
+        if came or not silent:
+            what.come = True
