@@ -10,7 +10,7 @@ from breaker.attempt.loops import Loops
 from breaker.attempt.place import Place
 from breaker.attempt.words import End, Stand, Turn, failed
 from breaker.verdict import Verdict, judge, sounds_foreign
-from breaker.wire.inflate import BrokenEncodingError, Inflater
+from breaker.wire.inflate import BrokenEncodingError, Inflater, readable
 from breaker.wire.reading import Reading
 
 # A body that is to be judged as a whole is held up to this size.
@@ -18,7 +18,6 @@ MAX_HELD = 64 * 1024 * 1024
 # How long the body that explains an error is waited for, or silence_s if that is less.
 ERROR_BODY_S = 10.0
 
-_READABLE = ("", "identity", "gzip", "x-gzip", "deflate")
 _NEVER = float("inf")
 
 
@@ -90,7 +89,7 @@ class Attempt:
         self._status = status
         self._sign = now
         self._reading.headers(status, headers, now - self.began)
-        if encoding not in _READABLE:
+        if not readable(encoding):
             self._opaque = True
             self._reading.packed()
             self.stand = Stand.HELD if self._refused else Stand.GOOD

@@ -9,12 +9,21 @@ ACCEPTED = "gzip, deflate"
 PIECE = 16 * 1024
 
 
+# What a body may come in to be read.
+_READABLE = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+
+
+def readable(encoding: str) -> bool:
+    """Whether a body in this content encoding can be read; not one that we didn't ask for, nor several at once."""
+    return encoding.strip().lower() in _READABLE
+
+
 class BrokenEncodingError(Exception):
     """The body isn't encoded as its header says."""
 
 
 class Inflater:
-    """Undoes one content encoding; an encoding that we didn't ask for, or several at once, is handed on as it is."""
+    """Undoes one content encoding; what isn't `readable` is handed on as it is."""
 
     def __init__(self, encoding: str) -> None:
         self._name = encoding.strip().lower()

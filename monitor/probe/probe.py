@@ -15,7 +15,7 @@ from breaker.answer import Answer, Ended, Source
 from breaker.logged import PROBE_BROKEN, PROBE_UNFIT
 from breaker.target import Ability
 from breaker.wire import READERS
-from breaker.wire.inflate import ACCEPTED, BrokenEncodingError, Inflater
+from breaker.wire.inflate import ACCEPTED, BrokenEncodingError, Inflater, readable
 from breaker.wire.reading import Reading
 from monitor.exchange.errors import ExchangeError
 from monitor.exchange.exchange import Exchange
@@ -130,6 +130,7 @@ class _Attempt:
         self._target, self._id, self._confirms = plan.name, id, confirms
         self._size = 0
         self._headers_s: float | None = None
+        self._packed_s: float | None = None  # when something came last of a body that can't be read
         self._ending = False  # the rest of the body has a limit of its own
         self._is_late = False
         self._limit = asyncio.timeout(None)
@@ -182,6 +183,9 @@ class _Attempt:
             response = exchange.response
             self._headers_s = exchange.headed_at - self._began
             self._reading.headers(response.status, response.headers, self._headers_s)
+            if not readable(response.headers.get("content-encoding", "")):
+                self._packed_s = self._headers_s
+                self._reading.packed()
             if not self._well(response):
                 self._ending = True
                 self._limit.reschedule(self._in(ERROR_BODY_S))
@@ -202,7 +206,10 @@ class _Attempt:
                         extra=PROBE_BROKEN(target=self._target, cause="too_large"),
                     )
                     return Ended.RESET
-                self._reading.feed(piece, at_s)
+                if self._packed_s is None:
+                    self._reading.feed(piece, at_s)
+                else:
+                    self._packed_s = at_s
                 # A bomb, or a flood of tiny chunks, comes out of one read without a pause.
                 if time.monotonic() - breath > BREATH_S:
                     await turns.take()
@@ -244,7 +251,7 @@ class _Attempt:
 
     def _late_at(self) -> float:
         """When the late part is due; never once anything has come or it has been handed out."""
-        if self._is_late or self._ending or self._reading.first_byte_s is not None:
+        if self._is_late or self._ending or self._packed_s is not None or self._reading.first_byte_s is not None:
             return float("inf")
         return self._policy.slow_s + self._lag.stalled_s(self._began)
 
@@ -252,7 +259,7 @@ class _Attempt:
         """When silence has lasted too long, counted from the last sign of the model, or else from the headers."""
         if self._ending:
             return float("inf")
-        sign_s = max(self._headers_s or 0.0, self._reading.last_token_s or 0.0)
+        sign_s = max(self._headers_s or 0.0, self._reading.last_token_s or 0.0, self._packed_s or 0.0)
         return sign_s + self._policy.silence_s + self._lag.stalled_s(self._began + sign_s)
 
     @property

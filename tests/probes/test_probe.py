@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
-from breaker.answer import Answer, Ended, Part, Source
+from breaker.answer import Answer, Body, Ended, Part, Source
 from breaker.policy import Policy
 from breaker.target import Ability
-from breaker.verdict import Verdict
+from breaker.verdict import Blame, Verdict
 from breaker.wire.signs import Phrase
 from monitor.exchange.phases import Phase
 from monitor.lag import LoopLag
@@ -398,6 +398,54 @@ async def test_a_body_that_is_not_compressed_as_it_says_is_broken() -> None:
         found = await probed(plan_at(server.url))
 
     assert found.answer.ended is Ended.RESET
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br", "its-own"])
+async def test_a_body_in_an_encoding_that_nobody_asked_for_is_unread_and_blames_nobody(encoding: str) -> None:
+    """As in an agent's report: what looks like an answer in it may be one by chance alone."""
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.whole(HELLO + DONE, SSE, f"content-encoding: {encoding}")
+
+    async with raw_server(answer) as server:
+        found = await probed(plan_at(server.url))
+
+    assert (found.answer.body, found.answer.ended, found.answer.text_chars) == (Body.PACKED, Ended.COMPLETE, None)
+    assert (found.judgement.verdict, found.judgement.blame) == (Verdict.MALFORMED, Blame.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        pytest.param(500, Verdict.HTTP_ERROR, id="an error"),
+        pytest.param(401, Verdict.AUTH, id="a key that is none"),
+        pytest.param(429, Verdict.RATE_LIMITED, id="too many"),
+    ],
+)
+async def test_the_status_of_a_body_that_cannot_be_read_counts_as_ever(status: int, verdict: Verdict) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.send(b"HTTP/1.1 %d Oh\r\ncontent-length: 4\r\ncontent-encoding: br\r\n\r\nabcd" % status)
+
+    async with raw_server(answer) as server:
+        found = await probed(plan_at(server.url))
+
+    assert found.judgement.verdict == verdict
+
+
+async def test_silence_in_a_body_that_cannot_be_read_counts_and_what_comes_of_it_ends_that() -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\ncontent-encoding: br\r\n\r\n")
+        for _ in range(3):
+            await asyncio.sleep(0.1)
+            await exchange.send(b"a")
+        await exchange.gone.wait()
+
+    async with raw_server(answer) as server:
+        found = await probed(plan_at(server.url, policy=Policy(slow_s=0.5, silence_s=2.0)))
+
+    assert (found.answer.ended, found.judgement.verdict) == (Ended.SILENCE, Verdict.TIMEOUT_SILENCE)
+    assert found.answer.seconds >= 2.2
+    assert found.lates == []
 
 
 async def test_a_bomb_is_broken_off() -> None:
