@@ -150,7 +150,8 @@ async def test_a_page_that_was_cut_off_for_a_while_says_that_it_is_live_again(br
 
 
 async def test_no_figure_is_broken_over_lines_at_any_width(browser: Browser, server: Server) -> None:
-    lines = "[...document.querySelectorAll('.figures dt, .figures dd')].map((one) => one.firstChild).map((text) => {"
+    figures = "'.figures dt, .figures dd, .day figcaption span:last-child'"
+    lines = f"[...document.querySelectorAll({figures})].map((one) => one.firstChild).map((text) => {{"
     lines += (
         "const range = document.createRange(); range.selectNodeContents(text); return range.getClientRects().length; })"
     )
@@ -158,10 +159,31 @@ async def test_no_figure_is_broken_over_lines_at_any_width(browser: Browser, ser
         await made.answers(FIRST, good=True)
 
         def look() -> None:
-            for width in (375, 500, 780, 800, 900, 970, 1000, 1152, 1160, 1440):
+            for width in (320, 375, 500, 780, 800, 900, 970, 1000, 1152, 1160, 1440):
                 with browser.page(made.url, width=width) as page:
                     page.says("p95 in")
                     assert set(page.run(lines)) == {1}, width
+
+        await looked_at(look)
+
+
+@pytest.mark.parametrize("width", [320, 375, 600, 768, 1440])
+async def test_a_plots_words_are_never_larger_than_the_figures_beside_it(
+    browser: Browser, server: Server, width: int
+) -> None:
+    larger = """(() => {
+      const high = (one) => one.getBoundingClientRect().height;
+      const words = [...document.querySelectorAll('.plot text')].map(high);
+      return Math.max(...words) > high(document.querySelector('.figures dd .quiet'));
+    })()"""
+    async with world(server) as made:
+        await made.answers(FIRST, good=True)
+
+        def look() -> None:
+            with browser.page(made.url, width=width) as page:
+                page.says("p95 in")
+                page.until("document.querySelectorAll('.plot text').length > 0")
+                assert not page.run(larger)
 
         await looked_at(look)
 
