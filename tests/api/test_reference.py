@@ -57,7 +57,7 @@ async def test_a_body_and_an_answer_are_told_field_by_field(door: httpx.AsyncCli
     page = (await door.get("/docs")).text
     reports = page[page.index('<article id="post-reports">') :].split("</article>")[0]
 
-    for part in ("What to send", "What comes back", "<code>first_byte_s</code>", "1 characters or more", "accepted"):
+    for part in ("What to send", "What comes back", "<code>first_byte_s</code>", "1 to 64 characters", "accepted"):
         assert part in reports
     assert "curl -X POST" in said(reports)
 
@@ -75,7 +75,7 @@ def test_what_has_a_name_in_its_path_is_a_command() -> None:
     page = reference.render(described(parameters=[{"name": "b", "in": "path", "required": True, "schema": {}}]))
 
     assert "anything, in the path, needed" in said(page)
-    assert "curl &quot;" in page or 'curl "' in page
+    assert 'curl -H "Authorization: Bearer $FIRSTBYTE_TOKEN" "' in page
     assert "<form" not in page
 
 
@@ -100,7 +100,10 @@ def test_nothing_in_a_description_becomes_part_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ({"type": "string", "minLength": 1, "maxLength": 64}, "text, 1 characters or more, 64 characters at most"),
+        ({"type": "string", "minLength": 1, "maxLength": 64}, "text, 1 to 64 characters"),
+        ({"type": "string", "maxLength": 1000}, "text, at most 1,000 characters"),
+        ({"type": "string", "minLength": 1}, "text, not empty"),
+        ({"type": "string", "minLength": 2}, "text, at least 2 characters"),
         ({"type": ["number", "null"], "minimum": 0.0}, "number or null, at least 0"),
         (
             {"anyOf": [{"type": "integer", "exclusiveMinimum": 0.5}, {"type": "null"}]},

@@ -102,9 +102,9 @@ def _try(one: Operation) -> str:
 
 
 def _command(one: Operation) -> str:
-    words = ["curl"]
-    if one.method != "get":
-        words += [f"-X {one.method.upper()}", '-H "Authorization: Bearer $FIRSTBYTE_TOKEN"']
+    words = ["curl"] if one.method == "get" else [f"curl -X {one.method.upper()}"]
+    # What is only read, and has a name in its path, is an agent's task: told to agents alone.
+    words.append('-H "Authorization: Bearer $FIRSTBYTE_TOKEN"')
     if one.body is not None:
         words += ["-H 'Content-Type: application/json'", "-d @body.json"]
     here = f'"<span data-here>http://127.0.0.1:8642</span>{escape(one.path)}"'

@@ -13,8 +13,6 @@ _BOUNDS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
     "maximum": "at most {}",
-    "minLength": "{} characters or more",
-    "maxLength": "{} characters at most",
 }
 
 
@@ -36,10 +34,22 @@ def words(schema: Described) -> str:
     if "$ref" in schema:
         return "object"
     kinds = list(dict.fromkeys(_kinds(schema)))
-    bounds = [form.format(_plain(schema[name])) for name, form in _BOUNDS.items() if name in schema]
+    bounds = [
+        *_length(schema),
+        *(form.format(_plain(schema[name])) for name, form in _BOUNDS.items() if name in schema),
+    ]
     default = schema.get("default")
     told = [f"{default!r} if left out"] if isinstance(default, (int, float)) and not isinstance(default, bool) else []
     return ", ".join([" or ".join(kinds) or "anything", *bounds, *told])
+
+
+def _length(schema: Described) -> Iterator[str]:
+    """How long a text may be."""
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if most is not None:
+        yield f"{_plain(least)} to {_plain(most)} characters" if least else f"at most {_plain(most)} characters"
+    elif least:
+        yield "not empty" if least == 1 else f"at least {_plain(least)} characters"
 
 
 def _plain(number: float) -> str:
