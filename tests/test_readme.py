@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import httpx
 import pytest
 
 from monitor.cli import main
@@ -69,6 +70,16 @@ async def test_an_agents_lines_work_against_the_demonstration(tmp_path: Path) ->
     assert '"target": "aurora/swift-1"' in asked.stdout
     assert '"verdict": "ok"' in asked.stdout
     assert role in ("primary", "backup")
+
+
+async def test_a_provider_of_the_demonstration_fails_by_the_line_that_it_prints(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    async with started("run", env=env, cwd=tmp_path) as demo:
+        line = await demo.line(r"Let one fail +curl (.*)")
+        url, _, body = shlex.split(line[1])
+        said = await asyncio.to_thread(lambda: httpx.post(url, content=body, timeout=60).json())
+
+    assert (said["target"], said["behaviour"]) == ("aurora/swift-1", "empty")
 
 
 async def test_the_line_for_an_sdk_takes_its_steps_to_the_demonstration(tmp_path: Path) -> None:

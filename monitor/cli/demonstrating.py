@@ -1,6 +1,7 @@
 """`firstbyte run` without a configuration: the service, simulated providers, and a story told in plain lines."""
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping
 
@@ -33,7 +34,9 @@ async def demonstrate(environ: Mapping[str, str]) -> int:
             assert running.url is not None
             say(f"Status page     {running.url}/")
             say(f"For agents      curl '{running.url}/route?route=coder'")
-            say(f"Misbehaviour    {providers.control_url}/targets")
+            target, wrong = demonstration.PRIMARY, json.dumps({"behaviour": "empty"})
+            say(f"Let one fail    curl '{providers.control_url}/targets?target={target}' -d '{wrong}'")
+            say(f"Other failures  {providers.control_url}/behaviours")
             say("")
             await story.play(running.board, running.url)
             say("")
