@@ -195,6 +195,9 @@ class Answer:
         return _closed({n: v if type(v) is _KINDS[n] else FACTS[n].read(v) for n, v in facts.items()})
 
 
+_KIND_WORDS: Mapping[type, str] = {float: "a number", int: "a whole number", bool: "true or false"}
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """What is known of a fact: its name and type, whether it may be None, and its words, where it is one of a list."""
@@ -214,7 +217,9 @@ class Fact:
             return float(value)
         if self.kind is int and type(found := whole(value)) is int:
             return found
-        wanted = f"is one of: {', '.join(self.words)}" if self.words else f"must be of type {self.kind.__name__}"
+        wanted = (
+            f"is one of: {', '.join(self.words)}" if self.words else f"must be {_KIND_WORDS.get(self.kind, 'a text')}"
+        )
         raise BadFactError(f"{self.name} is {_shown(value)}; it {wanted}", self.name)
 
 

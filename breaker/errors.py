@@ -45,14 +45,16 @@ class BadExchangeError(FirstbyteError):
 class UnknownNameError(FirstbyteError):
     """A route or target that isn't configured.
 
-    `kind` is "route" or "target", `name` what was asked for, `known` the names there are.
+    `kind` is "route" or "target", `name` what was asked for (None: none was named, and it is needed), `known` the
+    names there are.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str | None, known: Iterable[str]) -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(known)
-        super().__init__(f"there is no {kind} {name!r}; there are: {', '.join(self.known) or 'none'}")
+        wrong = f"name a {kind}" if name is None else f"there is no {kind} {name!r}"
+        super().__init__(f"{wrong}; there are: {', '.join(self.known) or 'none'}")
 
 
 class StoreError(FirstbyteError):

@@ -265,6 +265,26 @@ async def test_the_running_service_can_be_asked_and_told(world: tuple[Simulator,
     assert "there is no route 'codr'; there are: coder" in unknown[1]
 
 
+async def test_a_token_that_is_missing_or_too_little_is_said_with_where_it_is_taken_from(
+    world: tuple[Simulator, dict[str, str], Path],
+) -> None:
+    _, env, folder = world
+    env["FIRSTBYTE_URL"] = f"http://127.0.0.1:{env['FIRSTBYTE_PORT']}"
+    env |= {"AGENT": "agent-token-made-up", "ADMIN": "admin-token-made-up"}
+    with (folder / "firstbyte.yaml").open("a", encoding="utf-8") as file:
+        file.write("door: {agent_token_env: AGENT, admin_token_env: ADMIN}\n")
+    words = ("open", "first/m", "--who", "ann", "--why", "deploy")
+    async with started("serve", env=env, cwd=folder) as service:
+        await service.line("listening at")
+        missing = await ran(*words, env=env, cwd=folder)
+        too_little = await ran(*words, env={**env, "FIRSTBYTE_TOKEN": env["AGENT"]}, cwd=folder)
+        enough = await ran(*words, env={**env, "FIRSTBYTE_TOKEN": env["ADMIN"]}, cwd=folder)
+
+    assert (missing[0], too_little[0], enough[0]) == (2, 2, 0)
+    assert missing[1].endswith("with a valid token; the token is taken from FIRSTBYTE_TOKEN")
+    assert too_little[1].endswith("needs the administrator's token; the token is taken from FIRSTBYTE_TOKEN")
+
+
 async def test_door_and_probes_run_apart_over_one_store(world: tuple[Simulator, dict[str, str], Path]) -> None:
     """`monitor` shows metrics alone, `serve` probes nothing, and what one finds the other says."""
     providers, env, folder = world

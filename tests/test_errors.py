@@ -8,6 +8,10 @@ def test_an_unknown_name_is_told_with_the_known_ones() -> None:
     assert (error.kind, error.name, error.known) == ("route", "coder", ("chat", "review"))
 
 
+def test_a_name_that_is_needed_and_was_not_given_is_asked_for() -> None:
+    assert str(UnknownNameError("route", None, ["chat", "review"])) == "name a route; there are: chat, review"
+
+
 def test_an_unknown_name_is_told_where_there_are_none() -> None:
     assert str(UnknownNameError("target", "a/b", [])) == "there is no target 'a/b'; there are: none"
 

@@ -72,7 +72,8 @@ class ProblemError(Exception):
 
 def unknown_name(error: UnknownNameError) -> ProblemError:
     """The problem of a route or target that isn't configured, with the names there are."""
-    detail = f"there is no {error.kind} {shortened(error.name)!r}; there are: {', '.join(error.known) or 'none'}"
+    name = None if error.name is None else shortened(error.name)
+    detail = str(UnknownNameError(error.kind, name, error.known))
     return ProblemError(404, f"unknown-{error.kind}", detail, known=list(error.known))
 
 

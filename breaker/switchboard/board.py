@@ -126,7 +126,7 @@ class Switchboard:
         """
         found = self._roster.routes.get(name if name is not None else self._default())
         if found is None:
-            raise UnknownNameError("route", name or "default", self._roster.routes)
+            raise UnknownNameError("route", name, self._roster.routes)
         known, now, stale = self._snapshot.circuits, self.now(), self.fresh_s(found.name) == 0
         age_s = self._snapshot.age_s(time.monotonic(), [target.name for target in found.targets])
         return choose(found, known, now, unable=unable, turn_s=turn_s, stale=stale, age_s=age_s)

@@ -62,8 +62,13 @@ def _forget_output() -> None:
 
 
 def _failed(error: FirstbyteError) -> int:
-    print(f"firstbyte: {error}", file=sys.stderr)  # noqa: T201 # a command line speaks
+    hint = "; the token is taken from FIRSTBYTE_TOKEN" if _wants_a_token(error) else ""
+    print(f"firstbyte: {error}{hint}", file=sys.stderr)  # noqa: T201 # a command line speaks
     return _code(error)
+
+
+def _wants_a_token(error: FirstbyteError) -> bool:
+    return isinstance(error, DoorRefusedError) and error.status in (401, 403)
 
 
 def _code(error: FirstbyteError) -> int:

@@ -78,7 +78,8 @@ def _words(word: str) -> str:
 
 def _lines(said: Said) -> Iterator[str]:
     done = said["done"]
-    began = "" if said["began"] is None else f", begun at {Clock.of(None, 0.0).at(said['began'])}"
+    clock = Clock.of(None, 0.0)
+    began = "" if said["began"] is None else f", begun at {clock.at(said['began'])} {clock.zone}"
     yield f"{said['run']} ({said['mark']}){began}: {_words(done['decision'])}"
     yield done["message"]
     yield f"Because: {', '.join(map(_words, done['reasons']))}. Next: {_words(done['next'])}."

@@ -51,6 +51,13 @@ async def test_an_unknown_route_is_told_the_names_there_are(door: httpx.AsyncCli
     assert problem["known"] == ["coder", "reviewer"]
 
 
+async def test_a_route_that_must_be_named_is_asked_for(door: httpx.AsyncClient) -> None:
+    problem = (await door.get("/route")).json()
+
+    assert problem["detail"] == "name a route; there are: coder, reviewer"
+    assert problem["known"] == ["coder", "reviewer"]
+
+
 async def test_a_method_that_is_refused_is_told_which_are_not(door: httpx.AsyncClient) -> None:
     assert (await door.delete("/route")).headers["allow"] == "GET"
 
