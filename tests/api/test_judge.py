@@ -221,7 +221,7 @@ async def test_more_exchanges_than_fit_are_sent_away_with_a_moment(door: httpx.A
 async def test_a_body_that_comes_too_slowly_gives_its_place_free(
     door: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("breaker.api.paths.judge.BODY_LIMIT_S", 0.05)
+    monkeypatch.setattr("breaker.api.bodies.WITHIN_S", 0.05)
 
     async def never() -> AsyncIterator[bytes]:
         yield b"{"

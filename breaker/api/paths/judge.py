@@ -19,8 +19,6 @@ from breaker.wire.signs import Phrase
 MAX_EXCHANGE_BYTES = 8_000_000
 # The most that are read or wait at once; each holds its body, and several times that once it is parsed.
 MOST_AT_ONCE = 4
-# Who sends a body more slowly than this keeps a place from others.
-BODY_LIMIT_S = 30.0
 
 _REMEDY = "`firstbyte judge` has no such limit"
 
@@ -76,19 +74,11 @@ def router(rules: Rules) -> APIRouter:
             detail = f"{MOST_AT_ONCE} exchanges are being judged; try again in a moment"
             raise ProblemError(503, "busy", detail, headers={"Retry-After": "1"})
         async with places:
-            body = await _read(request)
+            body = await bodies.read(request, most=MAX_EXCHANGE_BYTES, remedy=_REMEDY)
             async with turn:  # one at a time, so that the door has at least every other moment for itself
                 return as_json(await asyncio.to_thread(_judged, body, rules.phrases))
 
     return paths
-
-
-async def _read(request: Request) -> bytes:
-    try:
-        async with asyncio.timeout(BODY_LIMIT_S):
-            return await bodies.read(request, most=MAX_EXCHANGE_BYTES, remedy=_REMEDY)
-    except TimeoutError:
-        raise ProblemError(408, "too-slow", f"the body took longer than {BODY_LIMIT_S:g} s; send it at once") from None
 
 
 def _judged(body: bytes, phrases: Sequence[Phrase]) -> shapes.JudgedShape:
