@@ -18,7 +18,7 @@ from breaker.api.shapes import (
     UnableShape,
     VerdictShape,
 )
-from breaker.circuit import Cause, Circuit, Held, Measure, Move, State, state, until
+from breaker.circuit import Circuit, Held, Measure, Move, State, state, until
 from breaker.log import Entry, Log
 from breaker.route import Decision, Route, Unable
 from breaker.switchboard import Standing, newest
@@ -40,16 +40,16 @@ def of_decision(decision: Decision) -> DecisionShape:
         "state": decision.state.value,
         "primary": decision.route.targets[0].name,
         "reason": decision.reason.value,
-        "since_s": _ms(decision.since_s),
-        "until_s": _ms(decision.until_s),
+        "since_s": ms(decision.since_s),
+        "until_s": ms(decision.until_s),
         "generation": decision.generation,
         "valid_for_s": round(decision.valid_for_s, 3),
         "stale": decision.stale,
     }
     if decision.stale:
-        shape["age_s"] = _ms(decision.age_s)
+        shape["age_s"] = ms(decision.age_s)
     if decision.retry_after_s is not None:
-        shape["retry_after_s"] = _ms(decision.retry_after_s)
+        shape["retry_after_s"] = ms(decision.retry_after_s)
     if decision.unable:
         shape["able"] = decision.able
         shape["unable"] = [_of_unable(each) for each in decision.unable]
@@ -65,7 +65,6 @@ def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> Targ
     """A target as it stands at `now`."""
     target, circuit = standing.target, standing.circuit
     last = newest(standing.log)
-    held = circuit.held if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) else None
     return {
         "target": target.name,
         "provider": target.provider.name,
@@ -76,16 +75,16 @@ def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> Targ
         "max_input_tokens": target.max_input_tokens,
         "routes": [route.name for route in routes if target in route.targets],
         "state": standing.state.value,
-        "cause": Cause.MANUAL.value if held else circuit.cause and circuit.cause.value,
+        "cause": standing.cause and standing.cause.value,
         "since_s": _ago(since(standing), now),
         "until_s": None if standing.until is None else round(standing.until - now, 3),
         "generation": circuit.generation,
-        "held": None if held is None else _of_held(held, circuit, now),
+        "held": None if standing.held is None else _of_held(standing.held, circuit, now),
         "hold_s": round(circuit.hold_s, 3),
         "last_first_byte": _of_first_byte(standing.log, now),
         "last_answer": None if last is None else of_entry(last, now),
-        "usual_first_byte_s": _ms(usual.typical_s(standing.log.usual)),
-        "sluggish_above_s": _ms(sluggish_above_s(standing)),
+        "usual_first_byte_s": ms(usual.typical_s(standing.log.usual)),
+        "sluggish_above_s": ms(sluggish_above_s(standing)),
         "policy": asdict(standing.policy),
         "stale": standing.stale,
     }
@@ -122,10 +121,10 @@ def of_entry(entry: Entry, now: float) -> AnswerShape:
         "ended": answer.ended.value,
         "streamed": answer.streamed,
         "status": answer.status,
-        "headers_s": _ms(answer.headers_s),
-        "first_byte_s": _ms(answer.first_byte_s),
+        "headers_s": ms(answer.headers_s),
+        "first_byte_s": ms(answer.first_byte_s),
         "seconds": round(answer.seconds, 3),
-        "retry_after_s": _ms(answer.retry_after_s),
+        "retry_after_s": ms(answer.retry_after_s),
         "prompt_tokens": answer.prompt_tokens,
         "completion_tokens": answer.completion_tokens,
         "suspect_timing": answer.suspect_timing,
@@ -140,10 +139,7 @@ def of_verdict(answer: Answer, judgement: Judgement) -> VerdictShape:
 
 def since(standing: Standing) -> float | None:
     """Since when a circuit has been as it is, in the store's time; None where it has never moved."""
-    circuit = standing.circuit
-    if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) and circuit.held:
-        return circuit.held.since
-    return _since(circuit, standing.state)
+    return _since(standing.circuit, standing.state) if standing.held is None else standing.held.since
 
 
 def _since(circuit: Circuit, now_is: State) -> float | None:
@@ -159,6 +155,11 @@ def newest_first_byte(log: Log) -> Entry | None:
     """The entry that counted last among those that had a first byte."""
     entries = [entry for entry in (*log.probes, *log.reports) if entry.answer.first_byte_s is not None]
     return max(entries, key=lambda entry: entry.at, default=None)
+
+
+def ms(seconds: float | None) -> float | None:
+    """A length of time as the door says it, to the millisecond; None stays None."""
+    return None if seconds is None else round(seconds, 3)
 
 
 def clock(at: float) -> str:
@@ -197,10 +198,6 @@ def _of_first_byte(log: Log, now: float) -> FirstByteShape | None:
     if entry is None or entry.answer.first_byte_s is None:
         return None
     return {"first_byte_s": round(entry.answer.first_byte_s, 3), "ago_s": _ago_s(entry.at, now)}
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 3)
 
 
 def _ago(at: float | None, now: float) -> float | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from breaker.circuit import Circuit, State
+from breaker.circuit import Cause, Circuit, Held, State
 from breaker.log import Entry, Log
 from breaker.policy import Policy
 from breaker.target import Target
@@ -40,6 +40,16 @@ class Standing:
     until: float | None
     log: Log
     stale: bool
+
+    @property
+    def held(self) -> Held | None:
+        """The hold by hand that lies over its circuit now; None where none does."""
+        return self.circuit.held if self.state in (State.HELD_OPEN, State.HELD_CLOSED) else None
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why it is as it is: the hold by hand, or else the circuit's last move; None where it has never moved."""
+        return self.circuit.cause if self.held is None else Cause.MANUAL
 
 
 def newest(log: Log) -> Entry | None:

@@ -8,7 +8,6 @@ from breaker.api import marks, sentences, shaping
 from breaker.api.page import parts, plot, slots
 from breaker.api.page.view import View
 from breaker.api.spans import lasting
-from breaker.circuit import State
 from breaker.history import Keep, Sample, Slot, Speed, last_slots, recent, speed
 from breaker.log import Weight, weigh
 from breaker.switchboard import Standing, newest
@@ -38,7 +37,7 @@ def _circuit(standing: Standing, now: float) -> str:
     times = [] if since is None else [f"for {lasting(now - since)}"]
     if standing.until is not None:
         times.append(f"{lasting(standing.until - now)} left")
-    held = standing.circuit.held if standing.state in (State.HELD_OPEN, State.HELD_CLOSED) else None
+    held = standing.held
     by_hand = [f"{held.who}: {held.why}", sentences.underneath(standing, now)] if held else []
     besides = "".join(f'<span class="quiet">{escape(said)}</span>' for said in [*by_hand, *_to_do(standing)])
     return (

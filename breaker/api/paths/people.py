@@ -36,8 +36,8 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
         now, suspect_s = switchboard.now(), switchboard.self_suspect_s()
         shape: shapes.TargetsShape = {
             "stale": any(standing.stale for standing in standings),
-            "age_s": None if age_s is None else round(age_s, 3),
-            "self_suspect_s": None if suspect_s is None else round(suspect_s, 3),
+            "age_s": shaping.ms(age_s),
+            "self_suspect_s": shaping.ms(suspect_s),
             "targets": [shaping.of_standing(standing, switchboard.routes, now) for standing in standings],
         }
         return as_json(shape)

@@ -16,7 +16,6 @@ from breaker.api.status.shapes import (
     TargetStatusShape,
 )
 from breaker.api.status.statuspage import summary
-from breaker.circuit import Cause, State
 from breaker.history import Keep, Slot, last_slots, recent, speed
 from breaker.log import Weight
 from breaker.route import Decision
@@ -31,8 +30,8 @@ def of_view(view: View) -> StatusShape:
         **summary(view),
         "generated_at": shaping.clock(view.now),
         "stale": any(standing.stale for standing in view.standings),
-        "age_s": _ms(known.oldest_s),
-        "self_suspect_s": _ms(known.self_suspect_s),
+        "age_s": shaping.ms(known.oldest_s),
+        "self_suspect_s": shaping.ms(known.self_suspect_s),
         "mood": told.mood.value,
         "headline": told.text,
         "more": list(told.more),
@@ -63,12 +62,10 @@ def _step(standing: Standing, *, chosen: bool) -> RouteStepShape:
 
 def _target(standing: Standing, view: View) -> TargetStatusShape:
     last, first = newest(standing.log), shaping.newest_first_byte(standing.log)
-    by_hand = standing.state in (State.HELD_OPEN, State.HELD_CLOSED)
-    cause = Cause.MANUAL if by_hand else standing.circuit.cause
     return {
         "target": standing.target.name,
         "state": standing.state.value,
-        "cause": cause and cause.value,
+        "cause": standing.cause and standing.cause.value,
         "since": _clock(shaping.since(standing)),
         "until": _clock(standing.until),
         "why": sentences.circuit(standing),
@@ -76,7 +73,7 @@ def _target(standing: Standing, view: View) -> TargetStatusShape:
         "unheard": sentences.unheard(standing, view.now),
         "last_answer_at": None if last is None else shaping.clock(last.at),
         "last_verdict": None if last is None else last.verdict.value,
-        "last_first_byte_s": None if first is None else _ms(first.answer.first_byte_s),
+        "last_first_byte_s": None if first is None else shaping.ms(first.answer.first_byte_s),
         "hour": _hour(standing, view),
         "day": _day(standing, view),
     }
@@ -88,8 +85,8 @@ def _hour(standing: Standing, view: View) -> HourShape:
         "over_s": round(found.over_s, 3),
         "count": found.count,
         "missing": found.missing,
-        "p50_s": _ms(found.p50_s),
-        "p95_s": _ms(found.p95_s),
+        "p50_s": shaping.ms(found.p50_s),
+        "p95_s": shaping.ms(found.p95_s),
     }
 
 
@@ -149,7 +146,3 @@ def _spent(view: View) -> list[SpentShape] | None:
 
 def _clock(at: float | None) -> str | None:
     return None if at is None else shaping.clock(at)
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 3)
