@@ -17,6 +17,7 @@ from breaker.api.replies import encoded
 from breaker.circuit import Move
 from breaker.errors import StoreError, UnknownNameError
 from breaker.logged import MOVE_UNTOLD
+from breaker.store.contract import LEDGER
 from breaker.switchboard import Switchboard
 
 _log = logging.getLogger(__name__)
@@ -26,8 +27,6 @@ MOST_STREAMS = 1_000
 MOST_BEHIND = 256
 # What a resuming reader is told without the store's ledger.
 REMEMBERED = 1_000
-# As long as the ledger is.
-_ALL = 200
 PING_S = 15.0
 # After a ledger that couldn't be read.
 _AGAIN_S = 0.2
@@ -201,7 +200,7 @@ class Feed:
     async def _missed(self, targets: Collection[str], cursor: Cursor) -> list[Event]:
         """What a reader that was at `cursor` may not know yet, by the ledger, oldest first."""
         found = [
-            [(move, name) for move in await self._board.moves(name, _ALL) if cursor.before(move)] for name in targets
+            [(move, name) for move in await self._board.moves(name, LEDGER) if cursor.before(move)] for name in targets
         ]
         # Merged, not sorted: where a clock was set back, a target's moves stay in their own order.
         merged = merge(*(reversed(moves) for moves in found), key=lambda pair: pair[0].at)
@@ -232,7 +231,7 @@ class Feed:
     async def _tell_of(self, target: str) -> None:
         self._moved.pop(target, None)  # what moves from here on is looked for again
         try:
-            ledger = await self._board.moves(target, _ALL)
+            ledger = await self._board.moves(target, LEDGER)
         except UnknownNameError:  # it isn't there any more
             return
         except StoreError as error:

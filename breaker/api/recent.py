@@ -9,13 +9,13 @@ from breaker.api.ledgers import Extract, Ledgers
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError
 from breaker.logged import STORE_GONE, STORE_TROUBLE
+from breaker.store.contract import LEDGER
 from breaker.switchboard import Switchboard
 
 _log = logging.getLogger(__name__)
 
 SHOWN = 12
-# The last is all that a ledger holds.
-READ = (50, 200)
+READ = (50, LEDGER)
 
 
 class Recent:

@@ -7,7 +7,7 @@
 --        7 and on: the circuit's fields, each name with its value
 -- Reply  1 if the move was made, 0 if another was faster
 
-local LEDGER = 200
+local LEDGER = 200 -- contract.py says the same
 
 local found = read_circuit(KEYS[1]) or { '', '0' }
 if found[1] ~= ARGV[1] or found[2] ~= ARGV[2] then

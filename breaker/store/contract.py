@@ -148,6 +148,10 @@ class Circuits:
     gone: dict[str, StoreGoneError]
 
 
+# The most moves of a target that a store keeps, the newest.
+LEDGER = 200
+
+
 class Store(Protocol):
     """What the switchboard asks of a store. Everything raises StoreGoneError within the store's limit."""
 
@@ -188,7 +192,7 @@ class Store(Protocol):
         ...
 
     async def moves(self, target: str, limit: int) -> list[Move]:
-        """The newest moves of a target, newest first."""
+        """The newest moves of a target, newest first; of more than LEDGER that many."""
         ...
 
     async def histories(self, targets: Sequence[str]) -> dict[str, History]:

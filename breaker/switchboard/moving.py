@@ -10,7 +10,7 @@ from breaker import circuit as circuits
 from breaker.circuit import Circuit, Move
 from breaker.errors import StoreError, StoreGoneError
 from breaker.logged import MOVE_UNTOLD, STORE_TROUBLE
-from breaker.store.contract import Reading, Store
+from breaker.store.contract import LEDGER, Reading, Store
 from breaker.switchboard.listeners import Listeners, tell
 from breaker.switchboard.roster import Roster
 from breaker.switchboard.snapshot import Snapshot
@@ -122,7 +122,7 @@ class Mover:
             if (made := await self._apply(target, move, reading.circuit)) is not None:
                 self.announce(target, made)
                 return made
-        raise StoreError(f"the circuit of {target!r} moved five times while it was being moved by hand; try again")
+        raise StoreError(f"the circuit of {target!r} moved {_TRIES} times while it was being moved by hand; try again")
 
     async def adopt(self, name: str, found: Circuit, now: float) -> None:
         """Keep what was read, or put back what the store has forgotten."""
@@ -138,7 +138,7 @@ class Mover:
         while self._unsure:
             target, move = self._unsure[0]
             try:
-                ledger = await self._store.moves(target, _MAX_UNSURE)
+                ledger = await self._store.moves(target, LEDGER)
             except StoreGoneError:
                 raise
             except StoreError as error:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from breaker.circuit import Cause, Circuit, Held, Move, State, hold
+from breaker.store.contract import LEDGER
 from breaker.store.redis import CHANNEL, RedisStore
 from tests.fixtures import PATIENT_S
 from tests.store.answers import TARGET, failed, late, probe, record
@@ -145,10 +146,10 @@ async def test_a_hold_by_hand_comes_back_with_who_and_why(store: RedisStore) -> 
     assert await store.moves(TARGET, 1) == [wanted]
 
 
-async def test_the_ledger_keeps_the_newest_200_moves_newest_first(store: RedisStore) -> None:
+async def test_the_ledger_keeps_the_newest_moves_newest_first(store: RedisStore) -> None:
     move = await opened(store)
     judged = before(move)
-    for _ in range(205):
+    for _ in range(LEDGER + 5):
         made = await store.apply(
             TARGET, replace(move, circuit=replace(judged, generation=judged.generation + 1)), judged
         )
@@ -156,7 +157,7 @@ async def test_the_ledger_keeps_the_newest_200_moves_newest_first(store: RedisSt
         judged = made.circuit
 
     kept = await store.moves(TARGET, 1000)
-    assert [one.circuit.generation for one in kept] == list(range(205, 5, -1))
+    assert [one.circuit.generation for one in kept] == list(range(LEDGER + 5, 5, -1))
     assert await store.moves(TARGET, 3) == kept[:3]
     assert await store.moves(TARGET, 0) == []
 
