@@ -69,7 +69,6 @@ class Reading:
         self._deltas = 0
         self._first_byte_s: float | None = None
         self._last_token_s: float | None = None
-        self._heard_s: float | None = None
 
     @property
     def first_byte_s(self) -> float | None:
@@ -84,11 +83,6 @@ class Reading:
     def last_token_s(self) -> float | None:
         """When the newest part of the model's answer came; comments and pings don't move it."""
         return self._last_token_s
-
-    @property
-    def heard_s(self) -> float | None:
-        """When anything at all was heard last, be it headers or a comment."""
-        return self._heard_s
 
     @property
     def made_chars(self) -> int:
@@ -152,7 +146,7 @@ class Reading:
 
     def headers(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]], at_s: float) -> None:
         """The response has begun."""
-        self._status, self._headers_s, self._heard_s = status, at_s, at_s
+        self._status, self._headers_s = status, at_s
         self._objects.status = status
         pairs = headers.items() if isinstance(headers, Mapping) else headers
         self._retry_after_s = retry_after_s({name.lower(): value for name, value in pairs})
@@ -165,7 +159,6 @@ class Reading:
         """More of the body has come."""
         if not data or self.goes_on(data, at_s):
             return
-        self._heard_s = at_s
         if self._body is None:
             data = self._sniff(data)
         self._go_on(data, at_s)
@@ -178,7 +171,7 @@ class Reading:
         if self._alike is None or (texts := self._alike.said(data)) is None:
             return False
         self._deltas += self._tally.add_words(texts, thought=self._alike.thought)
-        self._heard_s = self._last_token_s = at_s
+        self._last_token_s = at_s
         return True
 
     def _go_on(self, data: bytes, at_s: float) -> None:

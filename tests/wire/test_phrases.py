@@ -5,7 +5,6 @@ from breaker.wire.phrases import MOST_GUESSED, find_phrase, phrase_ids
 from breaker.wire.signs import PHRASES, Phrase
 
 PHRASE = Phrase(id="theirs", text="[Hub] Nothing came back", tail=20)
-LONGEST = len(PHRASE.text) + PHRASE.tail
 PROSE = " and it does so whenever the line behind it falls silent, which is what you see here" * 30
 TRACE = '\n{"request_id": "req_81", "status": 502, "attempts": [{"host": "a-1", "ms": 30012}]}' * 30
 LOG = "\n  at relay.send (/srv/relay/send.js:81:12)\n  status=502 retry=3 host=a-1" * 30

@@ -163,16 +163,16 @@ def test_times_are_those_of_the_models_own_words() -> None:
     seen = []
     for data, at_s in moments:
         reading.feed(data, at_s)
-        seen.append((reading.first_byte_s, reading.last_token_s, reading.heard_s, reading.finished))
+        seen.append((reading.first_byte_s, reading.last_token_s, reading.finished))
 
     assert seen == [
-        (None, None, 1.0, False),
-        (None, None, 2.0, False),
-        (None, None, 3.0, False),
-        (4.0, 4.0, 4.0, False),
-        (4.0, 5.0, 5.0, False),
-        (4.0, 5.0, 5.0, False),
-        (4.0, 5.0, 7.0, True),
+        (None, None, False),
+        (None, None, False),
+        (None, None, False),
+        (4.0, 4.0, False),
+        (4.0, 5.0, False),
+        (4.0, 5.0, False),
+        (4.0, 5.0, True),
     ]
 
 
@@ -197,11 +197,11 @@ def test_an_error_ends_an_answer_until_more_of_it_comes() -> None:
     assert finished == [False, True, True, False]
 
 
-def test_headers_are_heard() -> None:
+def test_headers_are_no_first_byte() -> None:
     reading = Reading(CHAT, streamed=True)
     reading.headers(200, [("Retry-After", "3")], 0.5)
 
-    assert (reading.heard_s, reading.first_byte_s) == (0.5, None)
+    assert reading.first_byte_s is None
 
 
 def test_a_late_part_knows_what_was_sent_and_the_headers() -> None:
