@@ -1,7 +1,7 @@
 """A lane before the app: answers a plain `GET /route` in the server's own protocol, and leaves all else to the app.
 
-Needs uvicorn with httptools, which no other module of the door knows of; without them the app answers the same, only
-slower.
+Needs uvicorn with httptools, as `connection.py` and `question.py` do, which serve it; without them the app answers the
+same, only slower.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from breaker.api.connection import Connection, Defaults, written
 from breaker.api.route.asked import Asked
 from breaker.api.route.desk import Desk
 from breaker.api.route.prepared import MOST_KEPT, Said
-from breaker.api.route.question import Question, apart, likely, read, targets
+from breaker.api.route.question import Question, apart, likely, read, urls
 from breaker.api.route.times import EVERY
 
 # An agent asks with the same bytes each time; so many different questions are remembered, and none that is longer.
@@ -34,14 +34,14 @@ class Lane:
         self.times = desk.times
         self._prepared = desk.prepared
         self._access = access
-        self._routes = targets(desk.prepared)
+        self._routes = urls(desk.prepared)
         self._questions: dict[bytes, Question] = {}
         self._written: dict[tuple[Asked, bool], tuple[Said, Defaults, bytes]] = {}
 
     def renew(self, access: Access) -> None:
         """Read questions by the routes and tokens that there are now."""
         self._access = access
-        self._routes = targets(self._prepared)
+        self._routes = urls(self._prepared)
         self._questions.clear()
         self._written.clear()
 

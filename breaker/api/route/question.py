@@ -63,21 +63,21 @@ def apart(data: bytes) -> Varying:
     return Varying(data, int(tokens or 0), session.decode() if session else None)
 
 
-def targets(prepared: Prepared) -> dict[bytes, str]:
-    """The request targets that ask for a route and nothing else, each with its route's name."""
+def urls(prepared: Prepared) -> dict[bytes, str]:
+    """The URLs, from their paths on, that ask for a route and nothing else, each with its route's name."""
     named = {f"/route?route={quote(name, safe=safe)}".encode(): name for name in prepared.names for safe in ("", "/:")}
     default = prepared.default
     return named if default is None else {b"/route": default, **named}
 
 
 def read(data: bytes, routes: Mapping[bytes, str], prepared: Prepared, access: Access) -> Question | None:
-    """The question; None unless this is one whole and plain request that may come in. `routes` are the targets."""
+    """The question; None unless this is one whole and plain request that may come in. `routes` are `urls`."""
     request = _Request()
     try:
         request.parser.feed_data(data)
         check(access, "GET", "/route", Headers(raw=request.headers))
-        target, wait = _without(_WAIT, request.target)
-        target, words = _without(_NEEDS, target)
+        url, wait = _without(_WAIT, request.url)
+        url, words = _without(_NEEDS, url)
         needed = needs(words.decode())
     except (httptools.HttpParserError, httptools.HttpParserUpgrade, ProblemError):
         return None
@@ -85,10 +85,10 @@ def read(data: bytes, routes: Mapping[bytes, str], prepared: Prepared, access: A
         return None
     wait_s = float(wait) if wait else None
     conditions = [value for name, value in request.headers if name == b"if-none-match"]
-    if target not in routes or len(conditions) > 1 or not (wait_s is None or 0 < wait_s <= MAX_WAIT_S):
+    if url not in routes or len(conditions) > 1 or not (wait_s is None or 0 < wait_s <= MAX_WAIT_S):
         return None
     condition = "".join(value.decode("latin-1") for value in conditions)
-    return Question(prepared.asked(routes[target], needed), needed, condition, wait_s)
+    return Question(prepared.asked(routes[url], needed), needed, condition, wait_s)
 
 
 def _without(pattern: re.Pattern[bytes], data: bytes, end: int = sys.maxsize) -> tuple[bytes, bytes]:
@@ -105,7 +105,7 @@ class _Request:
 
     def __init__(self) -> None:
         self.parser = httptools.HttpRequestParser(self)
-        self.target = b""
+        self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self._begun = 0
         self._whole = 0
@@ -122,7 +122,7 @@ class _Request:
 
     def on_url(self, url: bytes) -> None:
         """Keep it."""
-        self.target += url
+        self.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep it."""
