@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from monitor.cli import main
-from monitor.cli.checking import Check
+from monitor.cli.comparing import Comparison
 from tests.config_cases import FOLDER
 from tests.processes import FIRSTBYTE
 from tests.test_exchange import exchange, said_by
@@ -177,12 +177,12 @@ def test_a_check_of_nothing_is_no_success(tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize(("found", "same"), [(700.4, True), (700.6, False), (None, False)])
 def test_a_moment_may_differ_by_half_a_millisecond(found: float | None, same: bool) -> None:
-    check = Check()
+    compared = Comparison()
     said = {"id": "x", "verdict": "ok", "class": "ok", "first_byte_ms": found, "finish_reason": "stop", "why": ""}
 
-    check.compare(said, GOOD)
+    compared.add(said, GOOD)
 
-    assert (not check.misses) is same
+    assert (not compared.misses) is same
 
 
 # Phrases of one's own

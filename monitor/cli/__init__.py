@@ -208,12 +208,12 @@ def _add_remote(add: Add) -> None:
     line = "Say why a target's circuit is as it is, what comes next, and what came before."
     why = add("why", line, _in("explaining", "why"))
     why.add_argument("target", metavar="TARGET", help="provider/model")
-    why.add_argument("--moves", type=int, default=MOVES, metavar="N", help="other moves shown (default: 5)")
+    why.add_argument("--moves", type=int, default=MOVES, metavar="N", help=f"other moves shown (default: {MOVES})")
     _json(_door(why))
     line = "Show the last decisions about agents' tasks, or one task; exit code 1 where that is not done."
     runs = add("runs", line, _in("following", "runs"))
     runs.add_argument("run", nargs="?", metavar="RUN", help="the task's own name, as its agent gave it")
-    runs.add_argument("--limit", type=int, default=RUNS, metavar="N", help="decisions shown (default: 20)")
+    runs.add_argument("--limit", type=int, default=RUNS, metavar="N", help=f"decisions shown (default: {RUNS})")
     _json(_door(runs))
     for name, line, command in (
         ("open", "Hold a target's circuit open by hand: agents go elsewhere.", _in("remote", "hold")),

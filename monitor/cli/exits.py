@@ -1,4 +1,4 @@
-"""The exit codes of the command line, and the error that means wrong usage."""
+"""The exit codes of the command line, and the errors that end a command."""
 
 from breaker.errors import FirstbyteError
 

@@ -12,7 +12,7 @@ from breaker.errors import BadExchangeError
 from breaker.exchange import Exchange, Played, play
 from breaker.verdict import Verdict
 from breaker.wire.signs import PHRASES, Phrase
-from monitor.cli.checking import Check
+from monitor.cli.comparing import Comparison
 from monitor.cli.exits import BAD, GOOD, USAGE, UsageError
 from monitor.cli.progress import Progress
 from monitor.cli.saying import say
@@ -24,23 +24,25 @@ MAX_LINE = 128 * 1024 * 1024
 def judge(args: argparse.Namespace) -> int:
     """Say what each exchange was, or compare that with what was expected; bad where one differs."""
     phrases = _phrases(args.config)
-    check = Check() if args.check else None
+    compared = Comparison() if args.check else None
     try:
         with _opened(args.file) as file, Progress(file, shown=args.check or not sys.stdout.isatty()) as progress:
-            faults = _judge_all(progress.following(_lines(file)), phrases, check)
+            faults = _judge_all(progress.following(_lines(file)), phrases, compared)
     except BrokenPipeError:  # the output's, not the file's
         raise
     except OSError as error:
         raise UsageError(f"can't read {args.file}: {error.strerror}") from None
-    if check is None:
+    if compared is None:
         return USAGE if faults else GOOD
-    say(check.as_text())
-    if not check.checked and not faults:
+    say(compared.as_text())
+    if not compared.number and not faults:
         raise UsageError(f"{args.file} holds no exchange")
-    return USAGE if faults else BAD if check.misses else GOOD
+    return USAGE if faults else BAD if compared.misses else GOOD
 
 
-def _judge_all(lines: Iterable[tuple[int, bytes | None]], phrases: Sequence[Phrase], check: Check | None) -> int:
+def _judge_all(
+    lines: Iterable[tuple[int, bytes | None]], phrases: Sequence[Phrase], compared: Comparison | None
+) -> int:
     """Judge line by line; how many couldn't be read. Each of those is named and holds up no other."""
     faults = 0
     for number, line in lines:
@@ -48,10 +50,10 @@ def _judge_all(lines: Iterable[tuple[int, bytes | None]], phrases: Sequence[Phra
             said = _parsed(line)
             exchange = Exchange.read(said)
             found = as_json(exchange, play(exchange, phrases=phrases))
-            if check is None:
+            if compared is None:
                 say(json.dumps(found, ensure_ascii=False))
             else:
-                check.compare(found, said.get("expect"))
+                compared.add(found, said.get("expect"))
         except BadExchangeError as error:
             faults += 1
             print(f"firstbyte: line {number}: {error}", file=sys.stderr, flush=True)  # noqa: T201 # a command line speaks

@@ -1,4 +1,4 @@
-"""Prints what a command says."""
+"""Prints what a command says, and says which version this is."""
 
 import argparse
 import json

@@ -20,7 +20,7 @@ class Miss(NamedTuple):
     why: str
 
 
-class Check:
+class Comparison:
     """Counts what is as expected, and keeps what isn't.
 
     A verdict passes where it is the expected one or in `accept`, a class likewise with `accept_class`. The first byte
@@ -28,16 +28,16 @@ class Check:
     """
 
     def __init__(self) -> None:
-        self.checked = 0
+        self.number = 0
         self.misses: list[Miss] = []
         self._good = 0
         self._compared = {"first_byte_ms": 0, "finish_reason": 0}
 
-    def compare(self, found: Mapping[str, Any], expect: object) -> None:
+    def add(self, found: Mapping[str, Any], expect: object) -> None:
         """One more exchange. Raises BadExchangeError where nothing usable is expected of it."""
         wanted = _wanted(expect)
         misses = list(_judged(found, wanted))
-        self.checked += 1
+        self.number += 1
         self._good += not misses
         for what, name in (("first_byte_ms", "ttft_ms"), ("finish_reason", "finish_reason")):
             if name in wanted:
@@ -50,7 +50,7 @@ class Check:
         return "\n".join([*_table(self.misses), self._counts()])
 
     def _counts(self) -> str:
-        counts = [f"{self._good} of {self.checked} in verdict and class"]
+        counts = [f"{self._good} of {self.number} in verdict and class"]
         for what, compared in self._compared.items():
             missed = sum(miss.what == what for miss in self.misses)
             counts.append(f"{compared - missed} of {compared} in {what}")
