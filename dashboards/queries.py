@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from breaker import circuit
+from breaker.circuit import Cause
 from monitor.metrics import names
 
 _METRIC = re.compile(
@@ -18,7 +20,7 @@ STATE = """max by (provider, model) (
   or firstbyte_circuit_state{state="half-open"} * 1
   or firstbyte_circuit_state{state="closed"} * 0
 )"""
-OPENS = "slow|errors|error_rate|slump|rate_limited|quota|auth|not_found"
+OPENS = "|".join(cause for cause in Cause if cause in circuit.OPENS)
 CLOSES = "recovered|unverified|waited"
 TARGET = "{{provider}}/{{model}}"
 # What each route gives now, as the state of its target's circuit.
