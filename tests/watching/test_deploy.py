@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from breaker.policy import Policy
 from monitor.cli import main
 from monitor.config import load
 from monitor.simulator import Simulator
-from tests.processes import ROOT
+from tests.processes import FIRSTBYTE, ROOT, environment
 from tests.service import plan, running, settings
 
 DEPLOY = ROOT / "deploy"
@@ -84,6 +85,31 @@ def test_a_unit_with_a_mistake_is_found(unit: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
     assert "ProtectHomes" in done.stderr
+
+
+async def test_what_the_docs_do_on_a_machine_with_systemd_works(tmp_path: Path) -> None:
+    """But for what needs root or the network: the folders are others, the program is the one that is here."""
+    page = (ROOT / "docs" / "deploying.md").read_text(encoding="utf-8")
+    (block,) = (each for each in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) if "systemctl" in each)
+    lines = [line for line in block.splitlines() if not re.match("python3|systemctl|journalctl", line)]
+    script = "\n".join(lines).replace("/opt/firstbyte/bin/firstbyte", shlex.join(FIRSTBYTE)).replace("/etc/", "etc/")
+    script = script.replace("etc/", f"{tmp_path}/etc/")
+    (tmp_path / "etc" / "systemd" / "system").mkdir(parents=True)
+    done = await asyncio.to_thread(
+        subprocess.run,
+        ["bash", "-euc", script],
+        env=environment(tmp_path, {"OPENROUTER_API_KEY": "made-up-key", "DEEPSEEK_API_KEY": "made-up-key"}),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "firstbyte.yaml is good" in done.stdout
+    assert (tmp_path / "etc" / "systemd" / "system" / UNIT.name).read_text() == UNIT.read_text()
+    assert (tmp_path / "etc" / "firstbyte" / "environment").stat().st_mode & 0o077 == 0
 
 
 # The container
