@@ -148,7 +148,7 @@ def test_what_is_no_report_is_counted_and_raises_only_where_that_is_asked_for(ur
 
 
 def test_reports_are_sent_when_the_client_is_closed(url: str) -> None:
-    """They have a second for it, which a busy machine may take away: then they are dropped, and another client is closed."""
+    """They have a second for it, which a busy machine may take away: then another client shows it."""
     for turn in range(5):
         with Firstbyte(url) as firstbyte:
             reached(firstbyte)
