@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import signal
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -29,6 +30,25 @@ async def world(tmp_path: Path) -> AsyncIterator[tuple[Simulator, dict[str, str]
         text = CONFIG.format(first=providers.base_url("first"), second=providers.base_url("second"))
         (tmp_path / "firstbyte.yaml").write_text(text, encoding="utf-8")
         yield providers, environment(tmp_path / "data"), tmp_path
+
+
+@pytest.mark.parametrize("lines", [1, 4])
+def test_the_demonstration_ends_quietly_where_nobody_is_left_to_read_it(lines: int, tmp_path: Path) -> None:
+    command, env = [*FIRSTBYTE, "run"], environment(tmp_path)
+    with (
+        subprocess.Popen(command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as telling,
+        subprocess.Popen(["head", "-n", str(lines)], stdin=telling.stdout, stdout=subprocess.PIPE) as reading,
+    ):
+        assert telling.stdout is not None
+        telling.stdout.close()
+        try:
+            read, _ = reading.communicate(timeout=240)
+            _, said = telling.communicate(timeout=240)
+        finally:
+            telling.terminate()
+            reading.terminate()
+
+    assert (telling.returncode, said, read.count(b"\n")) == (0, b"", lines)
 
 
 async def test_version_says_which_one() -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from monitor.outlet import Descriptor, File, Outlet, lines_dropped, unhindered
-from tests.processes import ROOT
+from monitor.outlet import Descriptor, File, Outlet, lines_dropped, unhindered, unread
+from tests.processes import FIRSTBYTE, ROOT, environment
 
 
 class Slow:
@@ -226,11 +226,45 @@ raise SystemExit(7)
 """
 
 
-def test_the_last_word_of_a_process_that_nobody_reads_does_not_keep_it_from_ending() -> None:
+@contextlib.contextmanager
+def full_pipe() -> Iterator[int]:
+    """The end for writing of one that takes nothing, and that nobody reads."""
     reading, writing = os.pipe()
     os.write(writing, b"x" * fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096))
-    done = subprocess.run([sys.executable, "-c", LAST_WORDS], cwd=ROOT, stderr=writing, timeout=120, check=False)
-    os.close(reading)
-    os.close(writing)
+    try:
+        yield writing
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_the_last_word_of_a_process_that_nobody_reads_does_not_keep_it_from_ending() -> None:
+    with full_pipe() as stderr:
+        done = subprocess.run([sys.executable, "-c", LAST_WORDS], cwd=ROOT, stderr=stderr, timeout=120, check=False)
 
     assert done.returncode == 7
+
+
+@pytest.mark.parametrize("command", ["run", "serve", "monitor", "guard"])
+def test_a_service_that_cannot_begin_ends_also_where_nobody_reads_why(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "firstbyte.yaml"
+    file.write_text("targets: 7\n", encoding="utf-8")
+    words = [*FIRSTBYTE, command, "--config", str(file)]
+    with full_pipe() as stderr:
+        done = subprocess.run(words, env=environment(tmp_path), stderr=stderr, timeout=120, check=False)
+    told = subprocess.run(words, env=environment(tmp_path), capture_output=True, timeout=120, check=False)
+
+    assert (done.returncode, told.returncode) == (2, 2)
+    assert told.stderr.startswith(b"firstbyte: the configuration can't be used\n")
+
+
+def test_a_pipe_is_unread_once_nobody_has_its_other_end(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    before = unread(writing)
+    os.close(reading)
+    after = unread(writing)
+    os.close(writing)
+    with (tmp_path / "log").open("wb") as file:
+        other = unread(file.fileno())
+
+    assert (before, after, other) == (False, True, False)

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from breaker import __version__
-from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
+from breaker.errors import FirstbyteError
 from monitor.cli.defaults import MOVES, RUNS, SINCE
-from monitor.cli.exits import BAD, GOOD, INTERRUPTED, UNREACHABLE, USAGE, OutputError, UnreachableError, UsageError
+from monitor.cli.exits import GOOD, INTERRUPTED, USAGE, OutputError, UsageError, failed
 
 Command = Callable[[argparse.Namespace], int]
 # What may be written before a command by mistake.
@@ -51,36 +51,14 @@ def main(words: Sequence[str]) -> int:
         return GOOD
     except OutputError as error:
         _forget_output()
-        return _failed(error)
+        return failed(error)
     except FirstbyteError as error:
-        return _failed(error)
+        return failed(error)
 
 
 def _forget_output() -> None:
     """Let nothing try again to write what nobody takes, as Python would at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def _failed(error: FirstbyteError) -> int:
-    hint = "; the token is taken from FIRSTBYTE_TOKEN" if _wants_a_token(error) else ""
-    print(f"firstbyte: {error}{hint}", file=sys.stderr)  # noqa: T201 # a command line speaks
-    return _code(error)
-
-
-def _wants_a_token(error: FirstbyteError) -> bool:
-    return isinstance(error, DoorRefusedError) and error.status in (401, 403)
-
-
-def _code(error: FirstbyteError) -> int:
-    match error:
-        case UsageError() | DoorAddressError():
-            return USAGE
-        case DoorGoneError() | UnreachableError():
-            return UNREACHABLE
-        case DoorRefusedError():  # a success that isn't ours comes from another service
-            return UNREACHABLE if error.status < 400 else USAGE if error.status < 500 else BAD
-        case _:
-            return BAD
 
 
 def _in(module: str, name: str) -> Command:

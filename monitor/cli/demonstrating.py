@@ -7,17 +7,42 @@ from collections.abc import Mapping
 
 from breaker.api.notices import Notice
 from monitor import demonstration
-from monitor.cli.exits import UsageError
+from monitor.cli.exits import GOOD, UsageError
 from monitor.cli.saying import say
 from monitor.config import ConfigError
 from monitor.daemon import Ears, service
 from monitor.listening import bind
+from monitor.outlet import unread
 from monitor.settings import Settings
 from monitor.simulator import Simulator
 
+_STDOUT = 1
+# How often to look whether anybody is left who reads the story.
+_LOOK_S = 0.5
+
 
 async def demonstrate(environ: Mapping[str, str]) -> int:
-    """Play the story once, then go on as a service until cancelled."""
+    """Play the story once, then go on as a service until cancelled, or until nobody is left who could read it."""
+    try:
+        async with asyncio.timeout(None) as limit:
+            watching = asyncio.create_task(_watch(limit))
+            try:
+                await _demonstrate(environ)
+            finally:
+                watching.cancel()
+    except TimeoutError:
+        if not limit.expired():
+            raise
+    return GOOD
+
+
+async def _watch(limit: asyncio.Timeout) -> None:
+    while not unread(_STDOUT):  # noqa: ASYNC110 # it has no event
+        await asyncio.sleep(_LOOK_S)
+    limit.reschedule(asyncio.get_running_loop().time())
+
+
+async def _demonstrate(environ: Mapping[str, str]) -> None:
     began = time.monotonic()
 
     def tell(line: str) -> None:
@@ -42,7 +67,6 @@ async def demonstrate(environ: Mapping[str, str]) -> int:
             say("")
             say(f"That was the story. Everything goes on: look at {running.url}/ ; Ctrl-C ends it.")
             await asyncio.get_running_loop().create_future()
-    return 0
 
 
 def _settings(providers: Simulator, environ: Mapping[str, str]) -> Settings:

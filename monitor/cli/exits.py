@@ -1,6 +1,8 @@
 """The exit codes of the command line, and the errors that end a command."""
 
-from breaker.errors import FirstbyteError
+import sys
+
+from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError, FirstbyteError
 
 GOOD = 0
 BAD = 1  # the thing asked about is bad
@@ -19,3 +21,26 @@ class UnreachableError(FirstbyteError):
 
 class UsageError(FirstbyteError):
     """The command was called in a way that can't work; the message names the remedy."""
+
+
+def failed(error: FirstbyteError) -> int:
+    """Say what was wrong; gives its exit code."""
+    hint = "; the token is taken from FIRSTBYTE_TOKEN" if _wants_a_token(error) else ""
+    print(f"firstbyte: {error}{hint}", file=sys.stderr)  # noqa: T201 # a command line speaks
+    return _code(error)
+
+
+def _wants_a_token(error: FirstbyteError) -> bool:
+    return isinstance(error, DoorRefusedError) and error.status in (401, 403)
+
+
+def _code(error: FirstbyteError) -> int:
+    match error:
+        case UsageError() | DoorAddressError():
+            return USAGE
+        case DoorGoneError() | UnreachableError():
+            return UNREACHABLE
+        case DoorRefusedError():  # a success that isn't ours comes from another service
+            return UNREACHABLE if error.status < 400 else USAGE if error.status < 500 else BAD
+        case _:
+            return BAD

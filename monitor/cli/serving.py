@@ -2,15 +2,17 @@
 
 import argparse
 import asyncio
+import functools
 import logging
 import os
 from collections.abc import Callable, Coroutine
 
 from breaker import __version__
+from breaker.errors import FirstbyteError
 from breaker.logged import STARTED
 from monitor import logs
 from monitor.cli.demonstrating import demonstrate
-from monitor.cli.exits import GOOD, UsageError
+from monitor.cli.exits import GOOD, UsageError, failed
 from monitor.cli.local import DEFAULT_FILE, found, loaded, until_signal, without_file
 from monitor.cli.saying import say
 from monitor.daemon import Parts, service
@@ -23,7 +25,21 @@ from monitor.settings import LogLevel, Logs
 _log = logging.getLogger(__name__)
 
 
-@unhindered(logs.lost)
+def _unhindered(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """The same, held up by nobody who should read what it says; also not where it says that it can't begin."""
+
+    @functools.wraps(command)
+    def going_on(args: argparse.Namespace) -> int:
+        with unhindered(logs.lost):
+            try:
+                return command(args)
+            except FirstbyteError as error:
+                return failed(error)
+
+    return going_on
+
+
+@_unhindered
 def run(args: argparse.Namespace) -> int:
     """Run the service, or its door or its probes alone, until a signal ends it."""
     path = found(args)
@@ -39,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     return _serving(_serve(reloading, parts), hangup=reloading.soon)
 
 
-@unhindered(logs.lost)
+@_unhindered
 def guard(args: argparse.Namespace) -> int:
     """Run the local door until a signal ends it."""
     path = found(args)

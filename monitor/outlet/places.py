@@ -3,6 +3,7 @@
 import errno
 import os
 import select
+import stat
 
 
 class Descriptor:
@@ -62,3 +63,12 @@ class File:
             return os.path.samestat(os.stat(self._path), os.fstat(place.number))  # noqa: PTH116 # once a line
         except FileNotFoundError:
             return False
+
+
+def unread(number: int) -> bool:
+    """Whether it is a pipe that nobody can read any more."""
+    if not stat.S_ISFIFO(os.fstat(number).st_mode):
+        return False
+    looking = select.poll()
+    looking.register(number, 0)  # what is looked for is told unasked
+    return any(what & (select.POLLERR | select.POLLHUP) for _, what in looking.poll(0))
