@@ -121,6 +121,14 @@ def test_what_a_value_may_be_is_said_in_words(schema: dict[str, Any], words: str
     assert schemas.words(schema) == words
 
 
+def test_names_in_a_fields_description_are_set_apart() -> None:
+    field = {"type": "number", "description": "0 where `open_s`\n  is <null>"}
+
+    drawn = schemas.draw({"properties": {"hold_s": field}}, {})
+
+    assert "<span>0 where <code>open_s</code> is &lt;null&gt;</span>" in drawn
+
+
 def test_a_shape_that_holds_itself_is_drawn_only_so_deep() -> None:
     node = {"type": "object", "properties": {"inner": {"$ref": "#/components/schemas/Node"}}}
 

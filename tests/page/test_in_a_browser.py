@@ -278,6 +278,8 @@ async def test_the_reference_can_be_read_and_tried(browser: Browser, server: Ser
                     assert page.run(NARROW)
                     assert page.violations() == [], dark
                     assert page.run("document.querySelector('[data-here]').textContent") == made.url
+                    room = "Math.min(...[...document.querySelectorAll('.fields dd')].map((one) => one.clientWidth))"
+                    assert page.run(room) > 100  # in the innermost object, too, "number" isn't broken over lines
             with browser.page(f"{made.url}/docs", width=width) as page:
                 page.run("document.querySelector('#get-route-route').value = 'writer'")
                 page.run("document.querySelector('#get-route button').click()")

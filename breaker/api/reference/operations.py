@@ -55,7 +55,7 @@ def operations(described: Described) -> list[Operation]:
 
 def article(one: Operation, described: Described) -> str:
     """An operation as it stands on the page."""
-    said = "\n".join(f"<p>{_worded(part)}</p>" for part in one.text.strip().split("\n\n"))
+    said = "\n".join(f"<p>{schemas.worded(part)}</p>" for part in one.text.strip().split("\n\n"))
     parts = filter(None, [_parameters(one), _body(one, described), _answer(one, described), _try(one)])
     return (
         f'<article id="{one.anchor}"><h3><span class="method {one.method}">{one.method}</span> '
@@ -74,7 +74,7 @@ def _parameter(each: Described) -> str:
     kind = schemas.words(each.get("schema", {})).removesuffix(" or null")  # left out, it is null
     where = "" if each["in"] == "query" else f", in the {'path' if each['in'] == 'path' else 'headers'}"
     needed = ", needed" if each.get("required") else ""
-    said = f"<span>{_worded(each['description'])}</span>" if each.get("description") else ""
+    said = f"<span>{schemas.worded(each['description'])}</span>" if each.get("description") else ""
     return f"<div><dt><code>{escape(each['name'])}</code></dt><dd>{escape(f'{kind}{where}{needed}')}{said}</dd></div>"
 
 
@@ -120,8 +120,3 @@ def _json_of(said: Described) -> Described | None:
     """The schema of a JSON body; None where there is none, or an empty one."""
     found = said.get("content", {}).get("application/json", {}).get("schema")
     return found or None
-
-
-def _worded(text: str) -> str:
-    """A text with its `names` set apart."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split())))

@@ -1,5 +1,6 @@
 """Draws a JSON schema as a list of fields, and says in words what a value may be."""
 
+import re
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
@@ -43,6 +44,11 @@ def words(schema: Described) -> str:
     return ", ".join([" or ".join(kinds) or "anything", *bounds, *told])
 
 
+def worded(text: str) -> str:
+    """A description with its `names` set apart, as HTML."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split())))
+
+
 def _length(schema: Described) -> Iterator[str]:
     """How long a text may be."""
     least, most = schema.get("minLength", 0), schema.get("maxLength")
@@ -71,7 +77,7 @@ def _kinds(schema: Described) -> Iterator[str]:
 
 def _row(name: str, schema: Described, described: Described, depth: int, needed: bool) -> str:
     found = _resolved(schema, described)
-    said = f"<span>{escape(found['description'])}</span>" if found.get("description") else ""
+    said = f"<span>{worded(found['description'])}</span>" if found.get("description") else ""
     inner = draw(schema, described, depth + 1)
     nested = inner if inner.startswith("<dl") else ""
     kind = f"{words(schema)}{', needed' if needed and depth == 0 and 'default' not in found else ''}"
