@@ -173,14 +173,17 @@ class Switchboard:
         await asyncio.gather(self.runs.drain(within_s), self._intake.drain(within_s))
 
     async def settle(self) -> float | None:
-        """Make the moves that the clock alone decides; gives the seconds until the next one, None if there is none."""
+        """Make the moves that the clock alone decides; gives the seconds until the next one, None if there is none.
+
+        Raises StoreGoneError.
+        """
         moment = await self._mover.settle()
         return None if moment is None else moment - self.now()
 
     # By hand
 
     async def hold(self, target: str, *, opened: bool, who: str, why: str, for_s: float) -> Move:
-        """Hold a circuit open or closed by hand for a while."""
+        """Hold a circuit open or closed by hand for `for_s` seconds. Raises UnknownNameError or StoreError."""
         self._check(target)
 
         def wanted(reading: Reading) -> Move:
@@ -192,12 +195,15 @@ class Switchboard:
         return move
 
     async def release(self, target: str, *, who: str, why: str) -> Move | None:
-        """End a hold by hand; None where there is none."""
+        """End a hold by hand; None where there is none. Raises UnknownNameError or StoreError."""
         self._check(target)
         return await self._mover.by_hand(target, lambda r: circuits.release(r.circuit, r.now, who=who, why=why))
 
     async def moves(self, target: str, limit: int = 50) -> list[Move]:
-        """The newest moves of a target with the answers behind each, newest first."""
+        """The newest moves of a target with the answers behind each, newest first.
+
+        Raises UnknownNameError or StoreError.
+        """
         self._check(target)
         return await self._store.moves(target, limit)
 
@@ -224,7 +230,7 @@ class Switchboard:
     # The snapshot
 
     async def refresh(self) -> None:
-        """Read all circuits, and put back what the store has forgotten."""
+        """Read all circuits, and put back what the store has forgotten. Raises StoreError where none can be read."""
         await self._follower.read()
         await self._mover.make_sure()
 
@@ -263,7 +269,10 @@ class Switchboard:
         self._follower.turned.append(turned)
 
     async def follow(self) -> None:
-        """Take over each move that is announced, until the connection breaks; then the caller calls again."""
+        """Take over each move that is announced, until the connection breaks; then the caller calls again.
+
+        Raises StoreError then.
+        """
         await self._follower.follow()
 
     # Inside
