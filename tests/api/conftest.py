@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import httpx
 import pytest
@@ -18,9 +16,12 @@ from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
-from tests.api.server import Server
 from tests.api.world import ROUTES, URL
 from tests.boards import kept_fresh
+from tests.fixtures import _worker_server, server
+from tests.store_server import StoreServer
+
+__all__ = ["_worker_server", "app", "door", "routes", "server", "store", "switchboard"]
 
 SPENT = Spent(provider="zai", tokens=1_290_331, usd=0.58, share=0.12)
 
@@ -35,23 +36,9 @@ def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[]
     return {"asyncio": asyncio.new_event_loop, **fast}
 
 
-@pytest.fixture(scope="session")
-def kept_server() -> Iterator[Server]:
-    # Not tmp_path: a socket's path must be short.
-    with tempfile.TemporaryDirectory(prefix="firstbyte-") as folder:
-        made = Server(Path(folder))
-        yield made
-        made.kill()
-
-
 @pytest.fixture
-def server(kept_server: Server) -> Server:
-    kept_server.fresh()
-    return kept_server
-
-
-@pytest.fixture
-async def store(server: Server) -> AsyncIterator[RedisStore]:
+async def store(server: StoreServer) -> AsyncIterator[RedisStore]:
+    """A store that gives up within seconds, since tests take its server away."""
     made = RedisStore.from_url(server.url, limit_s=2.0)
     yield made
     await made.close()

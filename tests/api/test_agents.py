@@ -10,9 +10,9 @@ import pytest
 from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
-from tests.api.server import Server
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, failed, good, slow
 from tests.reporting import recorded, report
+from tests.store_server import StoreServer
 
 TARGET = PRIMARY.name
 
@@ -108,7 +108,7 @@ async def test_an_unknown_parameter_changes_nothing(door: httpx.AsyncClient) -> 
     assert (await door.get("/route?route=coder&shape=new")).json()["route"] == "coder"
 
 
-async def test_the_route_is_said_while_the_store_is_gone(door: httpx.AsyncClient, server: Server) -> None:
+async def test_the_route_is_said_while_the_store_is_gone(door: httpx.AsyncClient, server: StoreServer) -> None:
     await report(door, [failed("a"), failed("b")])
     server.kill()
 
@@ -303,7 +303,7 @@ async def test_nobody_can_pass_for_a_probe(door: httpx.AsyncClient) -> None:
 
 
 async def test_reports_are_judged_and_wait_while_the_store_is_gone(
-    door: httpx.AsyncClient, switchboard: Switchboard, server: Server
+    door: httpx.AsyncClient, switchboard: Switchboard, server: StoreServer
 ) -> None:
     server.kill()
 
@@ -315,7 +315,7 @@ async def test_reports_are_judged_and_wait_while_the_store_is_gone(
 
 
 async def test_a_store_that_gives_no_answer_holds_up_no_reporter(
-    door: httpx.AsyncClient, switchboard: Switchboard, server: Server
+    door: httpx.AsyncClient, switchboard: Switchboard, server: StoreServer
 ) -> None:
     server.freeze()
     try:

@@ -20,8 +20,8 @@ from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.lanes import served
-from tests.api.server import Server
 from tests.api.world import BACKUP, OTHER, PRIMARY, closes
+from tests.store_server import StoreServer
 
 ALL = [PRIMARY.name, BACKUP.name, OTHER.name]
 Said = dict[str, str]
@@ -176,7 +176,7 @@ async def test_a_reader_resumes_at_another_replica_by_the_ledger(
 
 
 async def test_a_store_that_was_emptied_takes_no_event_away(
-    place: str, switchboard: Switchboard, server: Server
+    place: str, switchboard: Switchboard, server: StoreServer
 ) -> None:
     async with listening(place) as stream:
         await hold(switchboard)
@@ -222,7 +222,7 @@ async def test_a_replica_that_begins_without_the_store_tells_only_what_moves_fro
 async def test_a_reader_hears_later_of_what_the_store_could_not_tell(
     switchboard: Switchboard,
     monkeypatch: pytest.MonkeyPatch,
-    server: Server,
+    server: StoreServer,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(feed, "_AGAIN_S", 0.01)
@@ -274,7 +274,7 @@ async def test_what_cannot_be_told_is_refused(
     assert (answer.status_code, answer.json()["type"]) == (status, f"urn:firstbyte:problem:{kind}")
 
 
-async def test_without_its_ledger_nobody_resumes(door: httpx.AsyncClient, desk: Desk, server: Server) -> None:
+async def test_without_its_ledger_nobody_resumes(door: httpx.AsyncClient, desk: Desk, server: StoreServer) -> None:
     server.kill()
 
     answer = await door.get("/events", headers={"Last-Event-ID": "1796040000000-e-7"})

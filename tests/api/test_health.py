@@ -12,9 +12,9 @@ from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import MAX_WAITING, Switchboard
-from tests.api.server import Server
 from tests.api.world import PRIMARY, URL, part_gone
 from tests.store.answers import good
+from tests.store_server import StoreServer
 
 
 def asking(app: object) -> httpx.AsyncClient:
@@ -37,7 +37,7 @@ async def test_a_fresh_snapshot_is_ready(door: httpx.AsyncClient) -> None:
 
 
 async def test_a_queue_that_drops_answers_is_not_ready(
-    door: httpx.AsyncClient, switchboard: Switchboard, server: Server
+    door: httpx.AsyncClient, switchboard: Switchboard, server: StoreServer
 ) -> None:
     server.kill()
     for i in range(MAX_WAITING + 2):

@@ -20,9 +20,9 @@ from breaker.policy import Policy
 from breaker.store.redis import RedisStore
 from breaker.switchboard import Switchboard
 from tests.api.scenes import NOW, circuit, entry, held, knows, scene
-from tests.api.server import Server
 from tests.api.world import BACKUP, PRIMARY, ROUTES, URL, failed, good
 from tests.reporting import report
+from tests.store_server import StoreServer
 
 HOSTILE = "<script>alert(1)</script>\"'&$style"
 OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
@@ -310,7 +310,7 @@ async def test_the_page_shows_what_was_reported(door: httpx.AsyncClient) -> None
     assert "http error (500)" in said
 
 
-async def test_the_page_stays_while_the_store_is_gone(door: httpx.AsyncClient, server: Server) -> None:
+async def test_the_page_stays_while_the_store_is_gone(door: httpx.AsyncClient, server: StoreServer) -> None:
     await report(door, [failed("b"), failed("c")])
     before = await door.get("/")
     server.kill()
@@ -322,7 +322,7 @@ async def test_the_page_stays_while_the_store_is_gone(door: httpx.AsyncClient, s
 
 
 async def test_moves_that_were_read_stay_while_the_store_is_gone(
-    door: httpx.AsyncClient, server: Server, switchboard: Switchboard
+    door: httpx.AsyncClient, server: StoreServer, switchboard: Switchboard
 ) -> None:
     await report(door, [failed("b"), failed("c")])
     recent = Recent(switchboard)
@@ -336,7 +336,7 @@ async def test_moves_that_were_read_stay_while_the_store_is_gone(
 
 
 async def test_a_damaged_ledger_takes_no_other_targets_moves_from_the_page(
-    door: httpx.AsyncClient, server: Server, switchboard: Switchboard
+    door: httpx.AsyncClient, server: StoreServer, switchboard: Switchboard
 ) -> None:
     for target in (PRIMARY, BACKUP):
         await switchboard.hold(target.name, opened=True, who="anna", why="a", for_s=60)

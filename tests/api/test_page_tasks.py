@@ -8,9 +8,9 @@ from breaker.done import Completion, Ground
 from breaker.switchboard import Switchboard
 from breaker.switchboard.last_runs import Last, LastRun
 from tests.api.scenes import NOW
-from tests.api.server import Server
 from tests.api.test_page import Reader
 from tests.api.test_runs import calling, done, final, tell
+from tests.store_server import StoreServer
 
 UNFINISHED = Completion.NOT_FINISHED
 
@@ -105,7 +105,7 @@ async def test_where_no_task_is_known_there_is_no_section(switchboard: Switchboa
 
 
 async def test_while_the_store_is_gone_the_last_known_tasks_stay(
-    door: httpx.AsyncClient, switchboard: Switchboard, server: Server
+    door: httpx.AsyncClient, switchboard: Switchboard, server: StoreServer
 ) -> None:
     await tell(door, "goal-1", "steps", final("a", 1))
     await done(door, "goal-1")

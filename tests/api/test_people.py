@@ -16,9 +16,9 @@ from breaker.policy import Policy
 from breaker.store.redis import RedisStore
 from breaker.switchboard import LOOK_S, Switchboard
 from tests.api.scenes import NOW, entry, knows, scene
-from tests.api.server import Server
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, URL, failed, good, part_gone
 from tests.reporting import report
+from tests.store_server import StoreServer
 
 ONE = {"target": PRIMARY.name}
 
@@ -50,7 +50,7 @@ async def test_the_last_first_byte_stays_when_later_answers_have_none(door: http
     assert 595 < said["until_s"] <= 600
 
 
-async def test_targets_are_shown_while_the_store_is_gone(door: httpx.AsyncClient, server: Server) -> None:
+async def test_targets_are_shown_while_the_store_is_gone(door: httpx.AsyncClient, server: StoreServer) -> None:
     await report(door, good("a"))
     server.kill()
 
@@ -149,7 +149,7 @@ class Counting:
 
 @pytest.mark.parametrize("there", [True, False], ids=["store there", "store gone"])
 async def test_however_many_ask_all_ledgers_are_read_once_a_second(
-    store: RedisStore, server: Server, *, there: bool
+    store: RedisStore, server: StoreServer, *, there: bool
 ) -> None:
     counting, policies = Counting(store), {target.name: Policy() for target in (PRIMARY, BACKUP, OTHER)}
     board = Switchboard(counting, ROUTES, policies)  # type: ignore[arg-type] # it is the store but for one method

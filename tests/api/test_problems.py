@@ -10,8 +10,8 @@ from starlette.types import Receive, Scope, Send
 from breaker.api import Access, Besides, create_app
 from breaker.api.app import create_small_app
 from breaker.switchboard import Switchboard
-from tests.api.server import Server
 from tests.api.world import PRIMARY, URL
+from tests.store_server import StoreServer
 
 MEMBERS = {"type", "title", "status", "detail"}
 
@@ -98,7 +98,7 @@ async def test_a_fault_of_our_own_tells_nothing(switchboard: Switchboard) -> Non
     [("GET", "/moves"), ("POST", "/circuit/open"), ("POST", "/circuit/close"), ("POST", "/circuit/release")],
 )
 async def test_what_needs_the_store_says_when_it_is_gone(
-    door: httpx.AsyncClient, server: Server, method: str, path: str
+    door: httpx.AsyncClient, server: StoreServer, method: str, path: str
 ) -> None:
     server.kill()
     body = {"who": "anna", "why": "x"} if method == "POST" else None
@@ -111,7 +111,7 @@ async def test_what_needs_the_store_says_when_it_is_gone(
 
 
 async def test_whoever_holds_a_circuit_with_a_damaged_key_is_told_the_key_and_the_remedy(
-    door: httpx.AsyncClient, server: Server
+    door: httpx.AsyncClient, server: StoreServer
 ) -> None:
     key = f"firstbyte:{{{PRIMARY.name}}}:moves"
     with redis.Redis.from_url(server.url) as raw:

@@ -11,9 +11,9 @@ from breaker.api import Access, create_app
 from breaker.api.paths import runs
 from breaker.store.runs import MOST_FACTS
 from breaker.switchboard import Switchboard
-from tests.api.server import Server
 from tests.api.world import PRIMARY, URL, good
 from tests.run.made import answer
+from tests.store_server import StoreServer
 
 TOKENS = {"agent_token": "agent", "admin_token": "admin"}
 
@@ -138,7 +138,7 @@ async def test_a_late_part_is_no_step(door: httpx.AsyncClient) -> None:
     assert (await door.get("/runs/goal-1")).status_code == 404
 
 
-async def test_calls_are_compared_by_what_they_say_and_never_kept(door: httpx.AsyncClient, server: Server) -> None:
+async def test_calls_are_compared_by_what_they_say_and_never_kept(door: httpx.AsyncClient, server: StoreServer) -> None:
     secret = "ACCT-5512-8841"
     for seq in range(3):
         calls = [
@@ -265,7 +265,7 @@ async def test_with_tokens_a_run_is_told_to_agents_alone(switchboard: Switchboar
 
 
 async def test_while_the_store_is_gone_a_step_is_judged_and_said_to_be_missing(
-    door: httpx.AsyncClient, server: Server
+    door: httpx.AsyncClient, server: StoreServer
 ) -> None:
     server.kill()
     told = await door.post("/runs/goal-1/steps", json=final("a", 1))

@@ -19,10 +19,10 @@ from breaker.policy import Policy
 from breaker.route import Route
 from breaker.switchboard import Switchboard
 from tests.api.scenes import NOW, circuit, held, scene
-from tests.api.server import Server
 from tests.api.test_page_day import DAY, HOUR
 from tests.api.world import BACKUP, OTHER, PRIMARY, URL, failed, good
 from tests.reporting import report
+from tests.store_server import StoreServer
 
 OPEN = circuit(cause=Cause.SLOW, moved_s=212, left_s=388)
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -199,7 +199,7 @@ async def test_the_feed_is_served(door: httpx.AsyncClient) -> None:
     assert ET.fromstring(said.text).findtext(f"{ATOM}entry/{ATOM}title") == f"{PRIMARY.name} was taken out, failing"
 
 
-async def test_without_the_store_there_is_no_feed(door: httpx.AsyncClient, server: Server) -> None:
+async def test_without_the_store_there_is_no_feed(door: httpx.AsyncClient, server: StoreServer) -> None:
     server.kill()
 
     assert (await door.get("/feed.atom")).status_code == 503

@@ -6,25 +6,15 @@ from contextlib import ExitStack
 import pytest
 
 from breaker.api import Access
-from tests.api.server import Server
 from tests.client.serving import Process, Service
+from tests.fixtures import _worker_server, server
+from tests.store_server import StoreServer
 
-
-@pytest.fixture(scope="module")
-def kept_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("s"))
-    yield made
-    made.kill()
+__all__ = ["_worker_server", "server"]
 
 
 @pytest.fixture
-def server(kept_server: Server) -> Server:
-    kept_server.fresh()
-    return kept_server
-
-
-@pytest.fixture
-def service(server: Server) -> Iterator[Service]:
+def service(server: StoreServer) -> Iterator[Service]:
     with Service(server.url) as found:
         yield found
 
@@ -35,13 +25,13 @@ def url(service: Service) -> str:
 
 
 @pytest.fixture
-def guarded(server: Server) -> Iterator[str]:
+def guarded(server: StoreServer) -> Iterator[str]:
     with Service(server.url, Access(agent_token="agent-secret", admin_token="admin-secret")) as found:
         yield found.url
 
 
 @pytest.fixture
-def start(server: Server) -> Iterator[Callable[[int], Process]]:
+def start(server: StoreServer) -> Iterator[Callable[[int], Process]]:
     """Starts a service as a process, on a port."""
     with ExitStack() as ends:
 

@@ -18,10 +18,10 @@ from breaker.client.run.run import BlockingRun
 from breaker.errors import BadFactError
 from breaker.run import Effect, State
 from breaker.run.results import Rule
-from tests.api.server import Server
 from tests.api.world import good
 from tests.client.serving import Process, eventually, nobody
 from tests.processes import free_port
+from tests.store_server import StoreServer
 
 CALLING: dict[str, Any] = {**good("a"), "finish": "tool_calls", "tool_calls": 1, "tools": True}
 FINAL: dict[str, Any] = {**good("b"), "finish": "stop", "tool_calls": 0, "tools": True}
@@ -411,7 +411,7 @@ def test_a_run_that_did_not_wait_hears_of_what_was_begun_once_the_service_is_bac
     assert made == [16, 17]
 
 
-def test_a_store_that_lost_what_it_was_told_is_told_again(url: str, server: Server) -> None:
+def test_a_store_that_lost_what_it_was_told_is_told_again(url: str, server: StoreServer) -> None:
     """What it still had, a good last answer, would have been done."""
     with Firstbyte(url) as firstbyte, firstbyte.run("goal-17") as run:
         run.tool(lambda: "Error: closed", effect="write", name="refund")()

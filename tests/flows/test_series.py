@@ -12,13 +12,13 @@ import pytest
 
 from breaker.answer import Answer, Ended
 from breaker.exchange import Exchange, play
-from tests.api.conftest import app, door, kept_server, routes, server, store, switchboard
+from tests.api.conftest import _worker_server, app, door, routes, server, store, switchboard
 from tests.api.world import PRIMARY
 from tests.cases.chat import stream
 from tests.cases.said import Call, Said, words
 from tests.cases.wires import CHAT
 
-__all__ = ["app", "door", "kept_server", "routes", "server", "store", "switchboard"]
+__all__ = ["_worker_server", "app", "door", "routes", "server", "store", "switchboard"]
 
 # What the requests came to: some 9,300 tokens of prompt, tools offered.
 PROMPT_BYTES, PROMPT_TOKENS = 37_200, 9_300

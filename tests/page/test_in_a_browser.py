@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.server import Server
 from tests.browser import Browser
 from tests.page.world import FIRST, SITUATIONS, come_to, world
+from tests.store_server import StoreServer
 
 # What looks again by the clock is switched off: only what is told can change the page.
 NO_CLOCK = "window.setInterval = () => 0;"
@@ -40,7 +40,7 @@ def greenish(colour: str) -> bool:
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 async def test_a_situation_is_understood_in_any_width_and_light_and_nobody_is_left_out(
-    browser: Browser, server: Server, situation: str
+    browser: Browser, server: StoreServer, situation: str
 ) -> None:
     """375 and 1440 pixels, light and dark: the sentence, nothing cut off, nothing that axe-core objects to."""
     async with world(server) as made:
@@ -59,7 +59,9 @@ async def test_a_situation_is_understood_in_any_width_and_light_and_nobody_is_le
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-async def test_what_is_old_is_never_green_and_what_is_well_is(browser: Browser, server: Server, situation: str) -> None:
+async def test_what_is_old_is_never_green_and_what_is_well_is(
+    browser: Browser, server: StoreServer, situation: str
+) -> None:
     async with world(server) as made:
         await come_to(made, situation)
 
@@ -74,7 +76,7 @@ async def test_what_is_old_is_never_green_and_what_is_well_is(browser: Browser, 
 
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_without_script_it_says_the_same_and_looks_again_by_itself(
-    browser: Browser, server: Server, width: int
+    browser: Browser, server: StoreServer, width: int
 ) -> None:
     async with world(server) as made:
         await come_to(made, "backup")
@@ -91,7 +93,7 @@ async def test_without_script_it_says_the_same_and_looks_again_by_itself(
         await looked_at(look)
 
 
-async def test_a_move_appears_without_reloading(browser: Browser, server: Server) -> None:
+async def test_a_move_appears_without_reloading(browser: Browser, server: StoreServer) -> None:
     """By what the server tells alone, within what a busy machine needs for it."""
     async with world(server) as made:
         loop = asyncio.get_running_loop()
@@ -110,7 +112,9 @@ async def test_a_move_appears_without_reloading(browser: Browser, server: Server
         await looked_at(look)
 
 
-async def test_a_page_whose_service_is_gone_says_so_and_loses_its_colours(browser: Browser, server: Server) -> None:
+async def test_a_page_whose_service_is_gone_says_so_and_loses_its_colours(
+    browser: Browser, server: StoreServer
+) -> None:
     """Twenty seconds pass in the page alone."""
     later = "const real = Date.now; window.ahead = 0; Date.now = () => real() + window.ahead;"
     with contextlib.ExitStack() as stack:
@@ -128,7 +132,9 @@ async def test_a_page_whose_service_is_gone_says_so_and_loses_its_colours(browse
         assert not any(greenish(colour) for colour in page.run(COLOURS))
 
 
-async def test_a_page_that_was_cut_off_for_a_while_says_that_it_is_live_again(browser: Browser, server: Server) -> None:
+async def test_a_page_that_was_cut_off_for_a_while_says_that_it_is_live_again(
+    browser: Browser, server: StoreServer
+) -> None:
     """What it fetches comes to nothing for twenty seconds, which pass in the page alone; its stream goes on."""
     cut = """
         const real = Date.now; window.ahead = 0; Date.now = () => real() + window.ahead;
@@ -149,7 +155,7 @@ async def test_a_page_that_was_cut_off_for_a_while_says_that_it_is_live_again(br
         await looked_at(look)
 
 
-async def test_no_figure_is_broken_over_lines_at_any_width(browser: Browser, server: Server) -> None:
+async def test_no_figure_is_broken_over_lines_at_any_width(browser: Browser, server: StoreServer) -> None:
     figures = "'.figures dt, .figures dd, .day figcaption span:last-child'"
     lines = f"[...document.querySelectorAll({figures})].map((one) => one.firstChild).map((text) => {{"
     lines += (
@@ -169,7 +175,7 @@ async def test_no_figure_is_broken_over_lines_at_any_width(browser: Browser, ser
 
 @pytest.mark.parametrize("width", [320, 375, 600, 768, 1440])
 async def test_a_plots_words_are_never_larger_than_the_figures_beside_it(
-    browser: Browser, server: Server, width: int
+    browser: Browser, server: StoreServer, width: int
 ) -> None:
     larger = """(() => {
       const high = (one) => one.getBoundingClientRect().height;
@@ -188,7 +194,7 @@ async def test_a_plots_words_are_never_larger_than_the_figures_beside_it(
         await looked_at(look)
 
 
-async def test_a_slot_tells_what_happened_to_pointer_and_keyboard(browser: Browser, server: Server) -> None:
+async def test_a_slot_tells_what_happened_to_pointer_and_keyboard(browser: Browser, server: StoreServer) -> None:
     async with world(server) as made:
         await made.answers(FIRST, good=False)
 
@@ -217,7 +223,7 @@ async def test_a_slot_tells_what_happened_to_pointer_and_keyboard(browser: Brows
 
 
 async def test_what_is_open_and_has_the_focus_stays_so_when_the_page_is_drawn_anew(
-    browser: Browser, server: Server
+    browser: Browser, server: StoreServer
 ) -> None:
     async with world(server) as made:
         await made.answers(FIRST, good=False)
@@ -236,7 +242,7 @@ async def test_what_is_open_and_has_the_focus_stays_so_when_the_page_is_drawn_an
         await looked_at(look)
 
 
-async def test_it_loads_nothing_from_elsewhere_and_nothing_is_refused(browser: Browser, server: Server) -> None:
+async def test_it_loads_nothing_from_elsewhere_and_nothing_is_refused(browser: Browser, server: StoreServer) -> None:
     """What its own policy of content forbids would be a complaint."""
     browser.requests.clear()
     browser.complaints.clear()
@@ -266,7 +272,7 @@ def test_the_files_of_the_page_come_with_the_package() -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-async def test_the_reference_can_be_read_and_tried(browser: Browser, server: Server, width: int) -> None:
+async def test_the_reference_can_be_read_and_tried(browser: Browser, server: StoreServer, width: int) -> None:
     browser.requests.clear()
     browser.complaints.clear()
     async with world(server) as made:

@@ -24,8 +24,8 @@ from breaker.target import Provider, Target
 from breaker.verdict import judge
 from monitor.listening import bind, serving
 from monitor.settings import Door
-from tests.api.server import Server
 from tests.boards import kept_fresh
+from tests.store_server import StoreServer
 
 POLICY = Policy()
 
@@ -65,7 +65,7 @@ class World:
     url: str
     board: Switchboard
     store: RedisStore
-    server: Server
+    server: StoreServer
     _numbers: Iterator[int]
 
     async def answers(self, target: Target, *, good: bool, times: int = 1) -> None:
@@ -125,7 +125,7 @@ def _weighed(answer: Answer) -> Weighed:
 
 
 @contextlib.asynccontextmanager
-async def world(server: Server, *, a_day: bool = False) -> AsyncIterator[World]:
+async def world(server: StoreServer, *, a_day: bool = False) -> AsyncIterator[World]:
     """A door over this server's store, in which all targets are well; `a_day` plays a day of theirs before."""
     server.fresh()
     store = RedisStore.from_url(server.url, limit_s=2.0)

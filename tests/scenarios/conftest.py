@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.fixtures import _worker_server, folder, server, store, store_url
+from tests.fixtures import _worker_server, folder, own, server, store, store_url
 
-__all__ = ["_worker_server", "folder", "server", "store", "store_url"]
+__all__ = ["_worker_server", "folder", "own", "server", "store", "store_url"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

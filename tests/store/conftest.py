@@ -11,7 +11,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.fixtures import folder, store, store_url
 from tests.sentinels import Guard
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import BINARIES, StoreServer, emptied
 
 __all__ = ["alone", "each_kind", "folder", "server", "store", "store_url"]
 
@@ -44,16 +44,10 @@ def _alone(request: pytest.FixtureRequest) -> Iterator[StoreServer]:
 @pytest.fixture
 def alone(_alone: StoreServer) -> StoreServer:
     """Each server in turn, alone and empty."""
-    with _alone.raw() as raw:
-        raw.flushall()
-        raw.script_flush()
-    return _alone
+    return emptied(_alone)
 
 
 @pytest.fixture
 def server(each_kind: Kind) -> Kind:
     """Each kind in turn, empty."""
-    with each_kind.raw() as raw:
-        raw.flushall()
-        raw.script_flush()
-    return each_kind
+    return emptied(each_kind)

@@ -31,7 +31,7 @@ from tests.run.made import answer, wrote
 from tests.scenarios.boards import FIRST, board_over, tripped
 from tests.store.answers import good, names, record
 from tests.store.tls import over_tls
-from tests.store_server import BINARIES, StoreServer
+from tests.store_server import BINARIES, StoreServer, emptied
 
 # A busy machine adds to every limit.
 SLACK_S = 1.5
@@ -64,10 +64,7 @@ def _cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture
 def cluster(_cluster: Cluster) -> Cluster:
     """Three nodes that all live, empty; slots may move."""
-    with _cluster.raw() as raw:
-        raw.flushall()
-        raw.script_flush()
-    return _cluster
+    return emptied(_cluster)
 
 
 @pytest.fixture
