@@ -14,6 +14,8 @@ from breaker.api.problems import ProblemError
 
 # In the scope of a HEAD that is taken as a GET: an answer without an end ends with its head.
 ONLY_HEAD = "firstbyte.only_head"
+# In the state of a request whose client says no more, and may have gone: it is answered, and doesn't wait.
+NO_MORE = "firstbyte.no_more"
 _READING = frozenset({"GET", "HEAD"})
 _AGENTS = frozenset({"/reports", "/judge"})
 _RUN = "/runs/"

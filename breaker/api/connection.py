@@ -11,12 +11,18 @@ import httptools
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from breaker.api.access import NO_MORE
+from breaker.api.ending import Ending
 from breaker.api.problems import ProblemError
 
 # The most that may come before a request's body, and again around and behind the body.
 MAX_HEAD_BYTES = 65_536
 # Who sends no whole head, or nothing at all, would else be waited for without end.
 HEAD_WITHIN_S = 30.0
+# Who has said that nothing more will come gets what is owed within this.
+ANSWER_WITHIN_S = 5.0
+# Who takes nothing of what it has asked for is cut off, with all that is kept for it.
+TAKE_WITHIN_S = 60.0
 # So many questions at most wait for their turn, but for those that come in one piece: each costs a hundred times its
 # bytes. What comes behind them is read when they have had theirs.
 MOST_AHEAD = 16
@@ -31,6 +37,7 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what uvicorn hands over is its own affair
         super().__init__(*args, **kwargs)
+        self.app = Ending(self.app)
         self._between = True  # no question has begun that isn't read to its end
         self._in_head = False
         self._besides = 0  # bytes of this question that are no body, since it began or since the last of its body
@@ -39,7 +46,11 @@ class Connection(HttpToolsProtocol):
         self._body_left = 0  # of a body whose length is known
         self._behind = b""  # what isn't read yet
         self._told = False  # whether the head that is read now is only told to the parser again
+        self._fault: ProblemError | None = None  # what is to be said after the answers that are owed; no more is read
+        self._turn: RequestResponseCycle | None = None  # the question that the app answers now
+        self._ended = False  # whether nothing more will come, while answers are owed
         self._timer: asyncio.TimerHandle | None = None
+        self._stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         """Wait for a first question, but not for ever."""
@@ -49,23 +60,53 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing more will come."""
         self._end_timer()
+        self._end_stuck()
         self._behind = b""
-        super().connection_lost(exc)
+        super().connection_lost(exc)  # it tells the question that came last alone
+        if self._turn is not None and not self._turn.response_complete:
+            self._turn.disconnected = True
+            self._turn.message_event.set()
 
     def data_received(self, data: bytes) -> None:
         """Read what has come, or keep it for later."""
+        if self._fault is not None:
+            return
         if self._behind:
             self._behind += data
             self.flow.pause_reading()  # who waits for a body, or for the client's end, has resumed it
         else:
             self._read(data)
 
+    def eof_received(self) -> bool:  # type: ignore[override] # as asyncio has it
+        """Nothing more will come. Stay as long as an answer is owed that hasn't begun, and let nobody wait.
+
+        Whether the client still listens can't be known, so it isn't long.
+        """
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete or cycle.response_started or cycle.more_body:
+            return False
+        if not self._ended:
+            self._ended = True
+            self.loop.call_later(ANSWER_WITHIN_S, self.transport.close)
+        for each in (self._turn, *(waits for waits, _ in self.pipeline)):
+            if each is not None:
+                each.scope["state"][NO_MORE] = True
+                each.message_event.set()
+        return True
+
     def on_response_complete(self) -> None:
         """The next one has its turn; read what is behind it."""
+        if self.pipeline:
+            self._turn = self.pipeline[-1][0]
         super().on_response_complete()
         behind, self._behind = self._behind, b""
         if behind:
             self._read(behind)
+        if self.cycle.response_complete and not self.transport.is_closing():
+            if self._fault is not None:
+                self._say(self._fault)
+            elif self._ended:
+                self.transport.close()
 
     def on_message_begin(self) -> None:
         """A question has begun."""
@@ -80,8 +121,8 @@ class Connection(HttpToolsProtocol):
             super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep it."""
-        if not self._told:
+        """Keep it; what comes behind a body is none, whether the app has seen the others yet or not."""
+        if self._in_head and not self._told:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -93,6 +134,8 @@ class Connection(HttpToolsProtocol):
         self._end_timer()
         self._body_left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
         super().on_headers_complete()
+        if not self.pipeline:
+            self._turn = self.cycle
         if self.parser.should_upgrade():
             self._owed = b"".join(b"%s: %s\r\n" % pair for pair in self.headers if pair[0] in _FRAMES)
 
@@ -108,6 +151,16 @@ class Connection(HttpToolsProtocol):
             self._between = True
             super().on_message_complete()
 
+    def pause_writing(self) -> None:
+        """More is kept for the client than it takes."""
+        super().pause_writing()
+        self._stuck = self.loop.call_later(TAKE_WITHIN_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It has taken most of that."""
+        self._end_stuck()
+        super().resume_writing()
+
     def spoken(self) -> bool:
         """Whether a question has ever come here."""
         return self.cycle is not None
@@ -120,7 +173,7 @@ class Connection(HttpToolsProtocol):
         """Parse piece by piece, until enough questions wait for their turn."""
         self._unset_keepalive_if_required()
         at = 0
-        while at < len(data) and not self.transport.is_closing():
+        while at < len(data) and self._fault is None and not self.transport.is_closing():
             if len(self.pipeline) >= MOST_AHEAD:
                 self._behind = data[at:]
                 self.flow.pause_reading()
@@ -136,7 +189,7 @@ class Connection(HttpToolsProtocol):
         except httptools.HttpParserError:
             self._refuse(ProblemError(400, "unreadable", "this can't be read as a request by HTTP/1.1"))
             return
-        if self._between or self.transport.is_closing():
+        if self._between or self._fault is not None or self.transport.is_closing():
             return
         self._besides = 0 if self._gained else self._besides + len(piece)
         if self._besides > MAX_HEAD_BYTES:
@@ -168,11 +221,21 @@ class Connection(HttpToolsProtocol):
         return b"POST / HTTP/1.1\r\n%s\r\n%s" % (owed, left) if owed else left
 
     def _refuse(self, problem: ProblemError) -> None:
-        """Say so, unless that would stand amid another answer, and close."""
+        """Say so, once all have been answered that came whole, and close."""
+        self._end_timer()
         cycle: RequestResponseCycle | None = self.cycle  # there is none before the app's first question
-        if cycle is None or cycle.response_complete or not (cycle.response_started or self.pipeline):
-            problem.headers["Connection"] = "close"
-            self.transport.write(written(problem.response(), self.server_state.default_headers))
+        if cycle is None or cycle.response_complete:
+            self._say(problem)
+        elif not cycle.more_body:
+            self._fault = problem
+        elif cycle.response_started or self.pipeline:  # it would stand amid another answer
+            self.transport.close()
+        else:
+            self._say(problem)
+
+    def _say(self, problem: ProblemError) -> None:
+        problem.headers["Connection"] = "close"
+        self.transport.write(written(problem.response(), self.server_state.default_headers))
         self.transport.close()
 
     def _late(self) -> None:
@@ -184,6 +247,11 @@ class Connection(HttpToolsProtocol):
             self._refuse(ProblemError(408, "too-slow", detail))
         elif not self.spoken():
             self.transport.close()
+
+    def _end_stuck(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
 
     def _end_timer(self) -> None:
         if self._timer is not None:

@@ -49,3 +49,22 @@ async def test_a_body_that_breaks_off_is_no_fault_of_ours(app: FastAPI, caplog: 
                     await asyncio.sleep(0.005)
 
     assert caplog.records == []
+
+
+async def test_who_is_not_answered_when_the_service_stops_is_told_so(
+    app: FastAPI, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(app, None) as server:
+        reader, writer = await asyncio.open_connection(*server.place)
+        writer.write(head(100) + b"[")
+        async with asyncio.timeout(60):
+            while not any(one.spoken() for one in server.connections):  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)
+            await server.stop()
+            said = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    assert said.startswith(b"HTTP/1.1 503 ")
+    assert b"urn:firstbyte:problem:stopping" in said
+    assert [record for record in caplog.records if record.exc_info] == []

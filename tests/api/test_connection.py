@@ -1,8 +1,11 @@
 """What a connection may send before anybody has answered it, and what it gets for more."""
 
 import asyncio
+import contextlib
 import json
 import logging
+import re
+import socket
 import time
 
 import pytest
@@ -210,3 +213,98 @@ async def test_the_head_of_a_stream_has_an_end(app: FastAPI, desk: Desk) -> None
     assert answer.count(b"HTTP/1.1 200 ") == 2
     assert b"content-type: text/event-stream" in answer
     assert len(desk.feed) == 0
+
+
+async def last_words(server: Served, sent: bytes) -> bytes:
+    """All that comes back to a client that sends this and says at once that nothing more will come."""
+    reader, writer = await asyncio.open_connection(*server.place)
+    writer.write(sent)
+    writer.write_eof()
+    try:
+        async with asyncio.timeout(25):
+            return await reader.read()
+    finally:
+        writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+STEP = json.dumps({"seq": 1, **good()}).encode()
+STEPS = CHUNKED.replace(b"/reports", b"/runs/one/steps").replace(
+    b"Transfer-Encoding: chunked", b"Content-Length: %d" % len(STEP)
+)
+
+
+@pytest.mark.parametrize(
+    ("sent", "statuses"),
+    [
+        pytest.param(PLAIN, [200], id="from memory"),
+        pytest.param(PLAIN.replace(b"/route?route=coder", b"/moves"), [200], id="from the store"),
+        pytest.param(PLAIN.replace(b"/route?route=coder", b"/"), [200], id="the page"),
+        pytest.param(STEPS + STEP, [202], id="a body"),
+        pytest.param(PLAIN.replace(b"/route?route=coder", b"/moves") * 40, [200] * 40, id="many"),
+        pytest.param(PLAIN.replace(b"/route?route=coder", b"/moves") + b"GET", [200], id="with half a head behind"),
+        pytest.param(PLAIN.replace(b"/route?route=coder", b"/moves") + b"\0", [200, 400], id="with rubble behind"),
+        pytest.param(b"GET", [], id="half a head"),
+        pytest.param(STEPS + STEP[:-1], [], id="half a body"),
+    ],
+)
+async def test_who_says_no_more_gets_all_that_is_owed(
+    app: FastAPI, desk: Desk, sent: bytes, statuses: list[int]
+) -> None:
+    async with served(app, Lane(desk, Access())) as server:
+        answer = await last_words(server, sent)
+
+    assert [int(status) for status in re.findall(rb"HTTP/1.1 (\d+) ", answer)] == statuses
+
+
+async def test_who_says_no_more_is_not_kept_for_long(app: FastAPI, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "ANSWER_WITHIN_S", 0.1)
+    never = asyncio.Event()
+
+    @app.get("/never")
+    async def wait_for_it() -> None:
+        await never.wait()
+
+    async with served(app, None) as server:
+        assert await last_words(server, b"GET /never HTTP/1.1\r\n" + HOST + b"\r\n") == b""
+        never.set()
+
+
+async def test_a_stream_ends_with_its_clients_last_word(app: FastAPI, desk: Desk) -> None:
+    async with served(app, None) as server:
+        reader, writer = await asyncio.open_connection(*server.place)
+        writer.write(b"GET /events HTTP/1.1\r\n" + HOST + b"\r\n")
+        async with asyncio.timeout(25):
+            await reader.readuntil(b"retry: 1000\n\n")
+            writer.write_eof()
+            await reader.read()
+            while len(desk.feed):  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)
+        writer.close()
+
+
+@pytest.mark.parametrize("apart", [1_000_000, 20], ids=["at once", "apart"])
+async def test_what_comes_behind_a_body_is_no_header(app: FastAPI, apart: int) -> None:
+    plain = CHUNKED.replace(b"Content-Type: application/json\r\n", b"")
+    sent = plain + b"2\r\n[]\r\n0\r\nContent-Type: application/json\r\n\r\n" + LAST
+    async with served(app, None) as server:
+        answer = await heard(server, *(sent[i : i + apart] for i in range(0, len(sent), apart)))
+
+    assert re.findall(rb"HTTP/1.1 (\d+) ", answer) == [b"415", b"200"]
+
+
+async def test_who_takes_nothing_is_cut_off(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "TAKE_WITHIN_S", 0.1)
+    async with served(app, None) as server:
+        with socket.socket() as silent:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+            silent.connect(server.place)
+            silent.setblocking(False)
+            loop = asyncio.get_running_loop()
+            asked = PLAIN.replace(b"/route?route=coder", b"/openapi.json")
+            async with asyncio.timeout(120):
+                with contextlib.suppress(ConnectionError):
+                    while True:  # until nothing more is taken from it either, and then until it is cut off
+                        await loop.sock_sendall(silent, asked * 100)
+            while server.connections:  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)

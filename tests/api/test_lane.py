@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import socket
+import struct
 import time
 from collections.abc import Sequence
 
@@ -124,6 +126,7 @@ QUESTIONS = [
     pytest.param([b"\r\n", PLAIN], 1, id="an empty line before, apart"),
     pytest.param([PLAIN + b"\r\n"], 1, id="an empty line after"),
     pytest.param([PLAIN + b"x", END], 0, id="rubble after"),
+    pytest.param([PLAIN + b"\x00", END], 0, id="a NUL after"),
     pytest.param([b"x" + PLAIN, END], 0, id="rubble before"),
     pytest.param([b"rubble\r\n\r\n", END], 0, id="rubble"),
     pytest.param([PLAIN, PLAIN, asked(b"/route")], 3, id="one after the other"),
@@ -278,12 +281,30 @@ async def test_a_reader_that_is_slow_gets_all_its_answers_in_their_order(app: Fa
     assert lane.answered == 1
 
 
-async def test_rubble_behind_a_wait_does_not_take_its_answer_away(app: FastAPI, desk: Desk) -> None:
-    """Here the app's own lane says less: it refuses the rubble at once, and the connection is gone."""
-    async with served(app, Counting(desk, Access())) as fast:
-        heard = await said(fast, [WAITS, b"rubble\r\n\r\n", END])
+@pytest.mark.parametrize(
+    "rubble", [b"rubble\r\n\r\n", b"\x01", b"GET /\xff HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nno colon\r\n"]
+)
+@pytest.mark.parametrize(
+    ("sent", "statuses"),
+    [
+        pytest.param([PLAIN], [b"200"], id="a question"),
+        pytest.param([LIVE + PLAIN + LIVE], [b"200"] * 3, id="several"),
+        pytest.param([POST], [b"400"], id="a body"),
+        pytest.param([WAITS], [b"304"], id="a wait"),
+        pytest.param([WAITS, b""], [b"304"], id="a wait, apart"),
+        pytest.param([BY_THE_APP + LIVE], [b"304", b"200"], id="a wait of the app's and another"),
+    ],
+)
+async def test_rubble_takes_no_answer_away_that_was_owed_before_it(
+    app: FastAPI, desk: Desk, sent: list[bytes], rubble: bytes, statuses: list[bytes]
+) -> None:
+    parts = [*sent[:-1], sent[-1] + rubble, PLAIN, END]
+    async with both(app, desk, Access()) as (_, fast, plain):
+        with_lane, without = await said(fast, parts), await said(plain, parts)
 
-    assert re.findall(rb"HTTP/1.1 (\d+)", heard) == [b"304", b"400"]
+    assert with_lane == without
+    assert re.findall(rb"HTTP/1.1 (\d+)", with_lane) == [*statuses, b"400"]
+    assert with_lane.endswith(b'read as a request by HTTP/1.1"}')
 
 
 async def test_who_waits_is_not_read_without_end(app: FastAPI, desk: Desk) -> None:
@@ -339,3 +360,40 @@ async def test_the_lane_times_some_of_its_answers(app: FastAPI, desk: Desk) -> N
 
     assert sum(desk.times.counts) == 2
     assert 0 < desk.times.sum_s < 60
+
+
+@pytest.mark.parametrize("lane", [True, False], ids=["lane", "app"])
+@pytest.mark.parametrize("apart", [True, False], ids=["later", "at once"])
+async def test_who_says_no_more_is_answered_and_does_not_wait(
+    app: FastAPI, desk: Desk, *, lane: bool, apart: bool
+) -> None:
+    async with served(app, Lane(desk, Access()) if lane else None) as server:
+        reader, writer = await asyncio.open_connection(*server.place)
+        writer.write(WAITS.replace(b"wait=0.05", b"wait=60"))
+        async with asyncio.timeout(25):
+            while apart and len(desk.waiting) != 1:  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)
+            writer.write_eof()
+            assert (await reader.read()).startswith(b"HTTP/1.1 304 ")
+        writer.close()
+        assert len(desk.waiting) == 0
+
+
+@pytest.mark.parametrize("lane", [True, False], ids=["lane", "app"])
+@pytest.mark.parametrize("reset", [True, False], ids=["reset", "closed"])
+async def test_who_goes_away_waits_no_more_whatever_it_has_asked_besides(
+    app: FastAPI, desk: Desk, caplog: pytest.LogCaptureFixture, *, lane: bool, reset: bool
+) -> None:
+    async with served(app, Lane(desk, Access()) if lane else None) as server:
+        _, writer = await asyncio.open_connection(*server.place)
+        writer.write(BY_THE_APP.replace(b"wait=1", b"wait=60") + LIVE)
+        async with asyncio.timeout(25):
+            while not (len(desk.waiting) and server.connections[0].pipeline):  # noqa: ASYNC110 # it has no event
+                await asyncio.sleep(0.001)
+            if reset:
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+            while len(desk.waiting) or server.connections:  # noqa: ASYNC110 # they have none
+                await asyncio.sleep(0.001)
+
+    assert caplog.records == []

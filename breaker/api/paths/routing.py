@@ -54,7 +54,7 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
         began = time.perf_counter()
         said, condition = prepared.answer(asked()), request.headers.get("if-none-match", "")
         if wait is not None and said.known_to(condition):
-            await desk.waiting.wait(said, wait, request.receive)
+            await desk.waiting.wait(said, wait, request.scope, request.receive)
             said = prepared.answer(asked())
         else:
             desk.times.add(time.perf_counter() - began)

@@ -143,6 +143,12 @@ class _Protocol(Connection):
         if behind and not self.transport.is_closing():
             self.data_received(behind)
 
+    def eof_received(self) -> bool:  # type: ignore[override] # as asyncio has it
+        """Nothing more will come: answer who waits at once."""
+        while self._held is not None:
+            self._held.wake()
+        return super().eof_received()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody waits here any more."""
         if self._held is not None:

@@ -6,8 +6,9 @@ import time
 from itertools import islice
 from typing import Protocol
 
-from starlette.types import Receive
+from starlette.types import Receive, Scope
 
+from breaker.api.access import NO_MORE
 from breaker.api.route.asked import Asked
 from breaker.api.route.prepared import Prepared, Said
 
@@ -76,15 +77,15 @@ class Waiting:
         if not room.waiters:
             del self._rooms[said.asked, said.etag]
 
-    async def wait(self, said: Said, seconds: float, receive: Receive) -> None:
-        """Return when this would be woken, the time is over, or the client of an ASGI app has gone."""
+    async def wait(self, said: Said, seconds: float, scope: Scope, receive: Receive) -> None:
+        """Return when this would be woken, the time is over, or the client of an ASGI app says no more or has gone."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds) as limit:
                 sleeper = _Sleeper(limit)
                 if not self.enter(said, sleeper):
                     return
                 try:
-                    while (await receive())["type"] != "http.disconnect":
+                    while (await receive())["type"] != "http.disconnect" and NO_MORE not in scope.get("state", ()):
                         pass
                 finally:
                     self.leave(said, sleeper)
