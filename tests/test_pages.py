@@ -41,6 +41,24 @@ def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
     assert [link for link in links if "://" not in link and not ((ROOT / page).parent / link).exists()] == []
 
 
+def headings(page: Path) -> set[str]:
+    """The places of a page that can be linked to, by the names that GitHub gives them."""
+    found: list[str] = []
+    for line in re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S), re.M):
+        name = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line).lower()).replace(" ", "-")
+        found.append(f"{name}-{found.count(name)}" if name in found else name)
+    return set(found)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_link_into_a_page_leads_to_a_heading(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = [link for link in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text) if "://" not in link[0]]
+
+    aims = [((ROOT / page).parent / file if file else ROOT / page, place) for file, place in links]
+    assert [(aim.name, place) for aim, place in aims if place not in headings(aim)] == []
+
+
 def test_the_list_of_decisions_names_every_page_in_the_order_of_the_alphabet() -> None:
     page = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
 
