@@ -44,7 +44,8 @@ def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
 def headings(page: Path) -> set[str]:
     """The places of a page that can be linked to, by the names that GitHub gives them."""
     found: list[str] = []
-    for line in re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S), re.M):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for line in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
         name = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line).lower()).replace(" ", "-")
         found.append(f"{name}-{found.count(name)}" if name in found else name)
     return set(found)
