@@ -40,17 +40,17 @@ class DecisionShape(TypedDict):
 
 
 # `class` is a keyword, so it can't stand in a class's body.
-_Classed = TypedDict("_Classed", {"verdict": str, "class": str})
+Classed = TypedDict("Classed", {"verdict": str, "class": str})
 
 
-class VerdictShape(_Classed):
+class VerdictShape(Classed):
     """What a reported answer was."""
 
     id: str
     why: str
 
 
-class JudgedShape(_Classed):
+class JudgedShape(Classed):
     """What an exchange was; `facts` are those of a report that lacks only its target and id."""
 
     id: str
@@ -61,7 +61,7 @@ class JudgedShape(_Classed):
     facts: dict[str, str | int | float | bool]
 
 
-class AnswerShape(_Classed):
+class AnswerShape(Classed):
     """A judged answer behind a move, or a target's last one."""
 
     id: str

@@ -38,11 +38,6 @@ class StoreClock:
         extra = before.now(ended) - ended - (least + most) / 2
         return cls(at=ended, least_s=least, most_s=most, extra_s=extra if 0 < extra <= _SET_S else 0.0)
 
-    @property
-    def error_s(self) -> float:
-        """How wrong it is at most at `at`, once nothing extra is shown any more."""
-        return (self.most_s - self.least_s) / 2
-
     def now(self, at: float) -> float:
         """The store's time at a moment of our own clock."""
         extra = max(self.extra_s - _BACK * max(at - self.at, 0.0), 0.0)

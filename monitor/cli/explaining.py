@@ -10,13 +10,13 @@ from typing import Any
 
 from breaker.circuit import OPENS, Cause
 from breaker.errors import DoorRefusedError
+from breaker.store.contract import LEDGER
 from monitor.cli.exits import BAD, GOOD, UsageError
 from monitor.cli.expecting import Said, next_of, opens_when
 from monitor.cli.remote import at_the_door, underneath, understood
 from monitor.cli.saying import say
 from monitor.cli.times import Clock, span
 
-MAX_MOVES = 200
 # The move that explains a state may lie behind moves by hand.
 _LOOKED_THROUGH = 50
 _WIDEST = 100
@@ -50,8 +50,8 @@ class _Known:
 
 def why(args: argparse.Namespace) -> int:
     """Explain a target's circuit; good whatever its state, bad only where its moves can't be read."""
-    if not 0 <= args.moves <= MAX_MOVES:
-        raise UsageError(f"--moves is {args.moves}; choose a number from 0 to {MAX_MOVES}")
+    if not 0 <= args.moves <= LEDGER:
+        raise UsageError(f"--moves is {args.moves}; choose a number from 0 to {LEDGER}")
     known = _ask(args)
     with understood():
         text = _as_json(known, args.moves) if args.json else "\n".join(_lines(known, args.moves))
@@ -63,7 +63,7 @@ def _ask(args: argparse.Namespace) -> _Known:
     with at_the_door(args) as door:
         said = door.targets(args.target)
         try:
-            moves = door.moves(args.target, min(max(args.moves + 1, _LOOKED_THROUGH), MAX_MOVES))
+            moves = door.moves(args.target, min(max(args.moves + 1, _LOOKED_THROUGH), LEDGER))
         except DoorRefusedError as error:
             if error.status != 503:
                 raise

@@ -24,6 +24,7 @@ from monitor.simulator.serving import body_of, send
 from monitor.simulator.steps import Scene, Step
 from monitor.simulator.wire import Wire, wire_at
 
+# What a target does from request to request: always the same, by the clock, or one exchange after the other.
 Whole = Behaviour | Replay | Recorded
 
 

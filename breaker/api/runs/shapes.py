@@ -3,7 +3,7 @@
 # pydantic reads the standard library's TypedDict from Python 3.12 on only.
 from typing_extensions import TypedDict
 
-from breaker.api.shapes import FlawShape
+from breaker.api.shapes import Classed, FlawShape
 
 
 class ProtocolShape(TypedDict):
@@ -15,11 +15,7 @@ class ProtocolShape(TypedDict):
     finish: str | None
 
 
-# `class` is a keyword, so it can't stand in a class's body.
-_Classed = TypedDict("_Classed", {"verdict": str, "class": str})
-
-
-class DetectorShape(_Classed):
+class DetectorShape(Classed):
     """What an answer was judged to be, and why."""
 
     cause: str | None
