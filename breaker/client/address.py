@@ -12,7 +12,7 @@ from breaker.errors import DoorAddressError
 
 DEFAULT_URL = "http://127.0.0.1:8642"
 _SENDABLE = re.compile(r"[\x20-\x7e]*")
-_HERE = ("127.0.0.1", "::1", "localhost")
+_HERE = re.compile(r"127\.[0-9.]+|::1|localhost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,15 @@ class Address:
         Raises DoorAddressError for what can't be used; its message shows neither token nor password.
         """
         url = (url or os.environ.get("FIRSTBYTE_URL") or DEFAULT_URL).rstrip("/")
-        token = token or os.environ.get("FIRSTBYTE_TOKEN", "").strip()
-        if not _SENDABLE.fullmatch(token):
+        token = (token or os.environ.get("FIRSTBYTE_TOKEN", "")).strip()
+        if not _SENDABLE.fullmatch(token):  # and no space may stand around it: the error for that would show it
             raise DoorAddressError("the token has characters in it that can't be sent (not shown); see FIRSTBYTE_TOKEN")
         try:
             base = httpx.URL(url)
             str(base.host).encode("idna")
-            if base.scheme not in ("http", "https") or not base.host:
-                raise ValueError(base.scheme)  # noqa: TRY301 # the message is the same for all of them
+            there_is = base.port is None or 0 < base.port < 65_536
+            if base.scheme not in ("http", "https") or not base.host or not there_is:
+                raise ValueError(url)  # noqa: TRY301 # the message is the same for all of them
         except (httpx.InvalidURL, ValueError):
             raise DoorAddressError(f"{_bare(url)!r} is not an address; write it like {DEFAULT_URL}") from None
         return cls(url, token)
@@ -56,7 +57,7 @@ class Address:
         return {
             "base_url": base,
             "headers": {"Authorization": f"Bearer {self.token}"} if self.token else {},
-            "trust_env": base.host not in _HERE,  # a proxy knows nothing of this machine's loopback
+            "trust_env": not _HERE.fullmatch(base.host),  # a proxy knows nothing of this machine's loopback
             "verify": base.scheme == "https",  # certificates take ten times as long to load as all else takes
         }
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
+import sys
 import threading
 import time
 import weakref
@@ -125,6 +127,7 @@ class Engine:
             self._thread, self.ending = None, True
         else:
             _live.add(self)
+            _end_with_process()
 
     def _wake(self) -> None:
         if self._running is not None:
@@ -163,3 +166,12 @@ def stop_all() -> None:
 
 
 atexit.register(stop_all)
+_ending: list[int] = []
+
+
+def _end_with_process() -> None:
+    """A process that multiprocessing has forked ends without what is registered above: have it end engines as well."""
+    process, util = sys.modules.get("multiprocessing.process"), sys.modules.get("multiprocessing.util")
+    if process and util and process.parent_process() is not None and os.getpid() not in _ending:
+        _ending.append(os.getpid())
+        util.Finalize(None, stop_all, exitpriority=0)

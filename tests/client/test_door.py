@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from breaker.client import Decision, Door
+from breaker.client.address import Address
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError
 from tests.api.world import BACKUP, PRIMARY, failed, good
 
@@ -114,7 +115,17 @@ def test_no_error_shows_the_token_or_the_password_of_the_address(url: str) -> No
 
 @pytest.mark.parametrize(
     "url",
-    ["ftp://127.0.0.1", "127.0.0.1:8642", "bogus", "http://127.0.0.1:port", "http://a..b", "http://xn--/"],
+    [
+        "ftp://127.0.0.1",
+        "127.0.0.1:8642",
+        "bogus",
+        "http://127.0.0.1:port",
+        "http://a..b",
+        "http://xn--/",
+        "http://a:99999",
+        "http://a:0",
+        "http://a:-1",
+    ],
 )
 def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
     with pytest.raises(DoorAddressError, match="is not an address"):
@@ -158,6 +169,28 @@ def test_another_service_at_the_address_is_told_apart(ask: Callable[[Door], obje
         ):
             ask(door)
         other.join(10)
+
+
+@pytest.mark.parametrize(
+    ("host", "asks"),
+    [
+        ("127.0.0.1", False),
+        ("127.0.0.53", False),
+        ("LOCALHOST", False),
+        ("[::1]", False),
+        ("127.example", True),
+        ("10.0.0.1", True),
+    ],
+)
+def test_a_proxy_knows_nothing_of_this_machines_loopback(host: str, *, asks: bool) -> None:
+    assert Address.found(f"http://{host}:8642", "x").options()["trust_env"] is asks
+
+
+@pytest.mark.parametrize("token", ["agent-secret ", " agent-secret", "agent-secret\n", "\tagent-secret\r\n"])
+def test_what_stands_around_a_token_is_none_of_it(guarded: str, token: str) -> None:
+    """Sent as it is it would be refused on the way, by an error that shows it."""
+    with Door(guarded, token=token) as door:
+        assert door.report(**good("a")) == "ok"
 
 
 def test_no_proxy_is_asked_for_an_address_on_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

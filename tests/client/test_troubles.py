@@ -239,6 +239,29 @@ def test_what_waits_is_sent_when_the_interpreter_ends(url: str) -> None:
     eventually(lambda: (told(url) or {}).get("id") == "at-exit", "the report counts")
 
 
+_FORKED = """
+import multiprocessing, sys, warnings
+from breaker.client import Firstbyte
+from tests.api.world import good
+from tests.client.test_firstbyte import reached
+def work():
+    firstbyte = Firstbyte(sys.argv[1])
+    print(reached(firstbyte).role, firstbyte.report(**good("forked")), flush=True)
+warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside a thread
+parent = Firstbyte(sys.argv[1])
+reached(parent)
+for turn in range(3):  # each has a second to send it, which a busy machine may take away
+    child = multiprocessing.get_context("fork").Process(target=work)
+    child.start()
+    child.join()
+"""
+
+
+def test_what_waits_is_sent_when_a_process_of_multiprocessing_ends(url: str) -> None:
+    assert ran(_FORKED, url) == "primary ok\n" * 3
+    eventually(lambda: (told(url) or {}).get("id") == "forked", "the report counts")
+
+
 def test_the_interpreter_ends_soon_where_nobody_takes_what_waits() -> None:
     with answering(_silent) as url:
         began = time.monotonic()
