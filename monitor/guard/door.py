@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 from starlette.types import Message, Receive, Scope, Send
 
+from breaker.api.access import NO_MORE
 from breaker.attempt import asks_a_model, read_request
 from breaker.attempt.told import error_body
 from breaker.client import AsyncFirstbyte, Decision
@@ -92,7 +93,7 @@ class LocalDoor:
             uploaded = _Uploaded(receive, comes=_has_body(scope))
             request = _request(scope, behind, uploaded.pieces() if _has_body(scope) else b"")
             work = self._shown(self._inner, side_request(request, place_of(decision), behind), send)
-            await _unless_gone(work, uploaded.receive)
+            await _unless_gone(work, scope, uploaded.receive)
             return
         body = await _body(receive)
         request = _request(scope, behind, body)
@@ -102,7 +103,7 @@ class LocalDoor:
         else:
             self._check(route, decision, asked.wire)
             work = self._shown(self._transport(route), request, send)
-        await _unless_gone(work, receive)
+        await _unless_gone(work, scope, receive)
 
     async def _decision(self, route: str | None) -> Decision:
         try:
@@ -153,9 +154,9 @@ async def _stream(response: Any, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _unless_gone(work: Coroutine[Any, Any, None], receive: Receive) -> None:
+async def _unless_gone(work: Coroutine[Any, Any, None], scope: Scope, receive: Receive) -> None:
     """Do this until it is done, or whoever wants it has gone."""
-    working, going = asyncio.create_task(work), asyncio.create_task(_gone(receive))
+    working, going = asyncio.create_task(work), asyncio.create_task(_gone(scope, receive))
     try:
         await asyncio.wait({working, going}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -167,8 +168,9 @@ async def _unless_gone(work: Coroutine[Any, Any, None], receive: Receive) -> Non
         working.result()
 
 
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
+async def _gone(scope: Scope, receive: Receive) -> None:
+    # Who says no more has most likely gone, and a model costs money.
+    while NO_MORE not in scope.get("state", ()) and (await receive())["type"] != "http.disconnect":
         pass
 
 

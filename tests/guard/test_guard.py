@@ -14,6 +14,7 @@ import openai
 import pytest
 from starlette.types import Message
 
+from breaker.api import connection
 from breaker.api.access import Access, Guard
 from breaker.client import AsyncFirstbyte, Spot
 from breaker.client.transport import Limits
@@ -110,7 +111,8 @@ async def test_what_flows_is_passed_on_as_it_comes() -> None:
     assert asked.attempts[0].end is End.CLIENT_GONE
 
 
-async def test_whoever_goes_while_nothing_has_come_ends_the_step() -> None:
+async def test_whoever_goes_while_nothing_has_come_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "ANSWER_WITHIN_S", 1_000)
     async with (
         Simulator({"a/m": "never_answers"}, seed=1) as simulator,
         guarded(spots(simulator)) as address,
@@ -165,7 +167,8 @@ async def test_the_list_of_models_is_the_targets(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("sent", [None, b"a,b", b"[1]"], ids=["no body", "an upload", "JSON"])
-async def test_whoever_goes_ends_what_asks_no_model_too(sent: bytes | None) -> None:
+async def test_whoever_goes_ends_what_asks_no_model_too(monkeypatch: pytest.MonkeyPatch, sent: bytes | None) -> None:
+    monkeypatch.setattr(connection, "ANSWER_WITHIN_S", 1_000)
     headers = {"content-type": "application/json" if sent == b"[1]" else "text/csv"}
     async with (
         silence() as (port, asked, left),
