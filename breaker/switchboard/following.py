@@ -16,7 +16,7 @@ from breaker.switchboard.snapshot import Snapshot
 _log = logging.getLogger(__name__)
 
 # Circuits that are read in one round trip: of some thousands none would be read within the limit of a call.
-AT_ONCE = 500
+AT_ONCE = 250
 
 
 class Follower:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from breaker.answer import Answer
 from breaker.api.notices import Notice, Spent, warning
-from breaker.errors import StoreGoneError
-from breaker.logged import BUDGET
+from breaker.errors import StoreError, StoreGoneError
+from breaker.logged import BUDGET, STORE_TROUBLE
 from monitor.budget import SLOWED, Cost, Level, Purse, cost, day_of
 from monitor.metrics import Metrics
 from monitor.settings import TargetPlan
@@ -34,6 +34,7 @@ class Till:
         self._purses: dict[str, Purse] = {}  # of those that have gone too: a probe of theirs may be under way
         self._priced: set[str] = set()
         self._probed: set[str] = set()
+        self._untold: set[str] = set()  # of whose spending the store takes no word
         self.renew(plans)
         self._store = store
         self._metrics = metrics
@@ -89,11 +90,20 @@ class Till:
         purse = self._purses[provider]
         owed, purse.owed = purse.owed + paid, Cost()
         try:
-            return await self._store.spend(provider, day, owed.tokens, owed.usd)
-        except StoreGoneError:
+            totals = await self._store.spend(provider, day, owed.tokens, owed.usd)
+        except StoreError as error:
+            self._tell(provider, error)
             purse.owed += owed
             tokens, usd = purse.totals(day)
             return tokens + paid.tokens, usd + paid.usd
+        self._untold.discard(provider)
+        return totals
+
+    def _tell(self, provider: str, error: StoreError) -> None:
+        """Log once what won't pass by itself."""
+        if not isinstance(error, StoreGoneError) and provider not in self._untold:
+            self._untold.add(provider)
+            _log.warning("what probing %s costs is counted here alone: %s", provider, error, extra=STORE_TROUBLE())
 
 
 def _today() -> str:
