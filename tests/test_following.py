@@ -1,10 +1,10 @@
 """How a replica reads all circuits."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from breaker.circuit import State
+from breaker.circuit import Circuit, State
 from breaker.errors import StoreGoneError
 from breaker.route import Route
 from breaker.store.contract import Circuits
@@ -13,7 +13,7 @@ from breaker.switchboard.following import AT_ONCE, in_pieces
 from breaker.target import Target
 from tests.boards import replica_over
 from tests.fixtures import _worker_server, folder, server, store, store_url
-from tests.test_switchboard import FIRST
+from tests.test_switchboard import FIRST, board_over
 
 __all__ = ["_worker_server", "folder", "server", "store", "store_url"]
 
@@ -27,13 +27,17 @@ class Counting(RedisStore):
 
     asked: list[int]
     patience = 99
+    meanwhile: Callable[[], None] | None = None
 
     async def seen(self, targets: Sequence[str]) -> Circuits:
-        """The circuits, for as long as there is patience."""
+        """The circuits, for as long as there is patience; something happens before they are told."""
         self.asked.append(len(targets))
         if len(self.asked) > self.patience:
             raise StoreGoneError("the store is gone")
-        return await super().seen(targets)
+        found = await super().seen(targets)
+        if self.meanwhile is not None:
+            self.meanwhile()
+        return found
 
 
 @pytest.fixture
@@ -80,3 +84,24 @@ async def test_a_read_that_breaks_off_half_way_makes_nothing_fresh(counting: Cou
 
     assert (board.stale(), board.age_s()) == (True, None)
     assert len(counting.asked) == 3
+
+
+async def test_what_was_announced_long_ago_does_not_stand_before_what_is_read(counting: Counting) -> None:
+    other, board = board_over(counting), board_over(counting)
+    first = await other.hold(FIRST.name, opened=True, who="ann", why="trial", for_s=60)
+    await other.release(FIRST.name, who="ann", why="done")
+    last = await other.hold(FIRST.name, opened=True, who="ann", why="again", for_s=60)
+    counting.meanwhile = lambda: board._mover.take(FIRST.name, first.circuit)
+
+    await board.refresh()
+
+    assert board.standing(FIRST.name).circuit == last.circuit
+
+
+async def test_what_was_announced_while_it_was_read_stays(counting: Counting) -> None:
+    board, announced = board_over(counting), Circuit(epoch="e", generation=1)
+    counting.meanwhile = lambda: board._mover.take(FIRST.name, announced)
+
+    await board.refresh()
+
+    assert board.standing(FIRST.name).circuit == announced

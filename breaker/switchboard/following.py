@@ -61,9 +61,12 @@ class Follower:
         if now is None:
             return  # nobody has told the time yet
         for name, circuit in ((name, circuit) for piece in pieces for name, circuit in piece.circuits.items()):
-            moved = self._snapshot.circuits.get(name) is not known.get(name)  # then what was read is old
-            if not moved and name in self._roster.targets:
+            if name not in self._roster.targets:
+                continue
+            if self._snapshot.circuits.get(name) is known.get(name):
                 await self._mover.adopt(name, circuit, now)
+            elif circuit.epoch:  # what was heard meanwhile is newer, or has waited since we stood still
+                self._mover.take(name, circuit)
 
     async def _read_piece(self, names: Sequence[str]) -> Circuits:
         began = time.monotonic()

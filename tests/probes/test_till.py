@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from breaker.api.notices import Spent
 from breaker.route import Route
 from breaker.store.redis import RedisStore
 from monitor.budget import Level
@@ -43,12 +42,10 @@ async def test_a_sum_that_the_store_cannot_keep_is_kept_here_and_told_later(
             await till.pay(ASKED, TIGHT)
         while_damaged = await till.spent()
 
-    assert while_damaged == [Spent(provider="p", tokens=20_000, usd=pytest.approx(0.026), share=1.0)]
+    assert [(one.tokens, one.share) for one in while_damaged] == [(20_000, 1.0)]
     assert till.level("p") is Level.SPENT
-    assert [record.message for record in caplog.records if "here alone" in record.message] == [
-        "what probing p costs is counted here alone: "
-        f"the store at {store.place} holds something else than a key of ours; delete that"
-    ]
+    (told,) = (record.message for record in caplog.records if "here alone" in record.message)
+    assert told.startswith("what probing p costs is counted here alone: ")
     with server.raw() as raw:
         raw.delete(*ours())
     await till.pay(ASKED, TIGHT)
