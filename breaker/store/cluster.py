@@ -65,6 +65,7 @@ class Cluster:
 
     def __init__(self, address: Address, limit_s: float) -> None:
         self.place = address.place
+        self.database = 0  # a cluster has no other
         self._address = address
         self._limit_s = limit_s
         self._pattern = Pool.at(address.url_of(address.hosts[0]), connections=1, limit_s=limit_s)

@@ -51,6 +51,11 @@ class Pool(ConnectionPool):
             raise CertificatesError(said) from None
         return pool
 
+    @property
+    def database(self) -> int:
+        """The number of the database that is used there."""
+        return int(self.connection_kwargs.get("db") or 0)
+
     def make_connection(self) -> AbstractConnection:
         """A connection that isn't connected yet."""
         made: AbstractConnection = super().make_connection()  # type: ignore[no-untyped-call] # redis-py leaves it untyped

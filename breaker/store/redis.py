@@ -50,6 +50,8 @@ class RedisStore:
         self._reader = Reader()
         self.runs = RedisRuns(servers)
         self.place = servers.place  # where it is, as an error may show it
+        # Keys of a server's databases are apart, channels aren't: what another deployment there says is no news.
+        self._channel = f"{CHANNEL}:{servers.database}" if servers.database else CHANNEL
 
     @classmethod
     def from_url(cls, url: str, *, limit_s: float = LIMIT_S) -> Self:
@@ -130,7 +132,7 @@ class RedisStore:
             judged.generation,
             _garbage_s(made),
             codec.write_move(made),
-            CHANNEL,
+            self._channel,
             codec.write_announcement(target, made.circuit),
             *(text for pair in codec.write_circuit(made.circuit).items() for text in pair),
         )
@@ -213,7 +215,7 @@ class RedisStore:
 
         Raises StoreGoneError, at once when the connection breaks and within a second when it is silent.
         """
-        async with heard(await self._servers.any(), CHANNEL, codec.read_announcement, self._limit_s) as announced:
+        async with heard(await self._servers.any(), self._channel, codec.read_announcement, self._limit_s) as announced:
             yield announced
 
     # Beside the contract

@@ -47,6 +47,7 @@ class Sentinels:
         self._address = address
         self._limit_s = limit_s
         self._pattern = Pool.at(address.url_of(address.hosts[0]), connections=1, limit_s=limit_s)
+        self.database = self._pattern.database
         self._sentinels = [self._sentinel(host) for host in address.hosts]
         self._master: Host | None = None
         self._link: Link | None = None

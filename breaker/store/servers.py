@@ -16,9 +16,13 @@ CLOCK = "firstbyte:clock"
 
 
 class Servers(Protocol):
-    """The servers behind a store's URL; `place` is where they are, as an error may show it."""
+    """The servers behind a store's URL; `place` is where they are, as an error may show it.
+
+    `database` is the number of the database that is used there.
+    """
 
     place: str
+    database: int
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:
         """A reply to each call; a StoreError for each that failed, StoreGoneError where its server gave no answer."""
@@ -47,6 +51,7 @@ class Single:
     def __init__(self, url: str, limit_s: float) -> None:
         pool = Pool.at(url, connections=CALLS + LISTENERS, limit_s=limit_s)
         self.place = place_of(url)
+        self.database = pool.database
         self._link = Link(pool, self.place, limit_s)
 
     async def send(self, calls: Sequence[Call]) -> list[Any]:

@@ -14,7 +14,7 @@ class Timed:
     """The servers of a store; `called` hears how many seconds each round trip took, None for one that failed."""
 
     def __init__(self, servers: Servers, called: Callable[[float | None], None]) -> None:
-        self.place = servers.place
+        self.place, self.database = servers.place, servers.database
         self._servers = servers
         self._called = called
 
