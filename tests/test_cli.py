@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from monitor.cli import main
 from monitor.cli.exits import UsageError
-from monitor.cli.times import seconds
+from monitor.cli.times import seconds, whole
 from monitor.simulator import Simulator
 from tests.flows.test_kill import CONFIG
 from tests.probes.raw_server import Exchange, raw_server
@@ -62,6 +62,14 @@ async def test_version_says_which_one() -> None:
 )
 def test_a_length_of_time_reads_as(text: str, expected: float) -> None:
     assert seconds(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("length_s", "text"),
+    [(0.3, "0 s"), (387.6, "388 s"), (3599.4, "3599 s"), (7200.0, "2 h"), (2_592_000.0, "30 d")],
+)
+def test_a_length_of_time_to_the_second_is_said_as(length_s: float, text: str) -> None:
+    assert whole(length_s) == text
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5", "1w", "nan", "1e3", "9" * 400])
@@ -200,6 +208,13 @@ async def test_init_says_that_it_wrote_an_example_where_it_found_no_key(tmp_path
     assert "an example since no key" in (await ran("init", env=environment(tmp_path), cwd=tmp_path))[1]
 
 
+async def test_init_tells_how_to_check_the_file_that_it_wrote(tmp_path: Path) -> None:
+    said = await ran("init", "--config", "other name.yaml", env=environment(tmp_path), cwd=tmp_path)
+
+    assert said[1].endswith("then: firstbyte check --config 'other name.yaml'")
+    assert (tmp_path / "other name.yaml").exists()
+
+
 async def test_check_reckons_what_a_day_of_probes_costs(world: tuple[Simulator, dict[str, str], Path]) -> None:
     _, env, folder = world
 
@@ -276,7 +291,7 @@ async def test_the_running_service_can_be_asked_and_told(world: tuple[Simulator,
         assert await service.end() == 0
 
     assert opened[0] == 0
-    assert "first/m  held-open" in opened[1]
+    assert re.search(r"first/m  held-open  manual  (1 h|3[56]\d\d s) more", opened[1])
     assert json.loads(held[1])["target"] == "second/m"
     assert ill[0] == 1
     assert released[0] == 0

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import os
+import shlex
 import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -30,7 +31,8 @@ def init(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"can't write {path}: {error.strerror}") from None
     example = "" if keys_found(os.environ) else ", an example since no key of a known provider is in the environment"
-    say(f"wrote {path}{example}; look through it, then: firstbyte check")
+    named = f" --config {shlex.quote(args.config)}" if args.config else ""
+    say(f"wrote {path}{example}; look through it, then: firstbyte check{named}")
     return GOOD
 
 

@@ -13,7 +13,7 @@ from breaker.client import Decision, Door
 from breaker.errors import DoorRefusedError
 from monitor.cli.exits import BAD, GOOD, UsageError
 from monitor.cli.saying import say
-from monitor.cli.times import seconds
+from monitor.cli.times import seconds, whole
 
 
 def route(args: argparse.Namespace) -> int:
@@ -108,7 +108,7 @@ def _old(targets: Sequence[Mapping[str, Any]]) -> str:
 def underneath(automatic: Mapping[str, Any]) -> str:
     """What goes on without the hold by hand that lies over it."""
     cause = f" ({automatic['cause']})" if automatic["cause"] in OPENS else ""
-    left = "" if automatic["until_s"] is None else f", for {automatic['until_s']:.0f} s more"
+    left = "" if automatic["until_s"] is None else f", for {whole(automatic['until_s'])} more"
     return f"without the hold by hand it would be {automatic['state']}{cause}{left}."
 
 
@@ -131,8 +131,8 @@ def _row(target: Mapping[str, Any]) -> list[str]:
         target["target"],
         target["state"],
         target["cause"] or "-",
-        "-" if until_s is None else f"{until_s:.0f} s more",
-        "-" if last is None else f"{last['first_byte_s']:.2f} s, {last['ago_s']:.0f} s ago{_usually(target)}",
+        "-" if until_s is None else f"{whole(until_s)} more",
+        "-" if last is None else f"{last['first_byte_s']:.2f} s, {whole(last['ago_s'])} ago{_usually(target)}",
     ]
 
 
@@ -155,4 +155,4 @@ def _place(decision: Decision) -> str:
 
 
 def _back(until_s: float | None) -> str:
-    return "" if until_s is None else f", for {until_s:.0f} s more"
+    return "" if until_s is None else f", for {whole(until_s)} more"

@@ -54,6 +54,11 @@ def span(seconds: float) -> str:
     return f"{whole} {first}" + (f" {rest} {second}" if rest else "")
 
 
+def whole(seconds: float) -> str:
+    """A length of time to the second, and from an hour on as `span` says it: 0 s, 388 s, 2 h 5 min."""
+    return f"{seconds:.0f} s" if seconds < 3600 else span(seconds)
+
+
 def seconds(text: str) -> float:
     """The seconds in `90`, `90s`, `10m`, `2h` or `3d`. Raises UsageError for anything else."""
     match = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)([smhd]?)", text.strip())
