@@ -15,7 +15,7 @@ from breaker.errors import StoreGoneError
 from breaker.policy import Policy
 from breaker.route import Route
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Switchboard
+from breaker.switchboard import Switchboard, snapshot
 from tests.api.world import ROUTES, URL
 from tests.boards import kept_fresh
 from tests.fixtures import _worker_server, server
@@ -61,8 +61,10 @@ async def switchboard(store: RedisStore, routes: tuple[Route, ...]) -> Switchboa
 
 
 @pytest.fixture
-async def keeping(switchboard: Switchboard) -> AsyncIterator[asyncio.Task[None]]:
-    """What keeps the switchboard fresh."""
+async def keeping(switchboard: Switchboard, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[asyncio.Task[None]]:
+    """What keeps the switchboard fresh; a busy machine, which does so too late, calls nothing stale."""
+    for name in ("STALE_AFTER_S", "OLD_AFTER_S"):
+        monkeypatch.setattr(snapshot, name, 3600.0)
     async with kept_fresh(switchboard) as task:
         yield task
 

@@ -17,7 +17,8 @@ from breaker.api.route.prepared import Prepared, Said
 from breaker.policy import Policy
 from breaker.route import turn_s
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Switchboard
+from breaker.switchboard import Switchboard, snapshot
+from breaker.switchboard.snapshot import OLD_AFTER_S
 from breaker.target import Target
 from tests.api.lanes import Counting, served
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, closes
@@ -206,8 +207,9 @@ class _Counting(Prepared):
 
 @pytest.mark.usefixtures("keeping")
 async def test_those_who_wait_are_looked_at_only_when_their_answer_may_change(
-    switchboard: Switchboard, store: RedisStore
+    switchboard: Switchboard, store: RedisStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(snapshot, "OLD_AFTER_S", OLD_AFTER_S)
     prepared = _Counting(switchboard)
     desk = Desk(prepared, waiting.Waiting(prepared), Feed(switchboard))
     await closes(switchboard, store, PRIMARY)

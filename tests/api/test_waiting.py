@@ -18,9 +18,7 @@ from tests.api.world import BACKUP, OTHER, PRIMARY, URL
 
 
 @pytest.fixture
-def desk(switchboard: Switchboard, keeping: asyncio.Task[None], monkeypatch: pytest.MonkeyPatch) -> Desk:
-    for name in ("STALE_AFTER_S", "OLD_AFTER_S"):
-        monkeypatch.setattr(snapshot, name, 3600.0)  # a busy machine might refresh it too late, or not within the limit
+def desk(switchboard: Switchboard, keeping: asyncio.Task[None]) -> Desk:
     return Desk.over(switchboard)
 
 
