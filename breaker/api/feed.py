@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import dataclass
 from heapq import merge
 from itertools import takewhile
+from typing import NamedTuple
 
 from breaker.api import shaping
 from breaker.api.problems import ProblemError
@@ -81,6 +82,13 @@ class Event:
     text: bytes
 
 
+class Kept(NamedTuple):
+    """A move of the ledger's, and how it is sent."""
+
+    move: Move
+    event: Event
+
+
 class Reader:
     """Somebody who reads the moves of some targets, in a stream that is iterated once."""
 
@@ -146,6 +154,9 @@ class Feed:
         self._recent: deque[Event] = deque(maxlen=REMEMBERED)
         self._moved: dict[str, None] = {}  # targets whose ledger is to be read, in order
         self._late: set[str] = set()  # those whose ledger couldn't be read when it was to be
+        # Readers come by the hundred when the service is back: a ledger is read once for all who want it meanwhile.
+        self._wanted: dict[str, asyncio.Task[list[Kept]]] = {}
+        self._turns = asyncio.Lock()
         self._something = asyncio.Event()
         self._telling: asyncio.Task[None] | None = None
         self._closed = False
@@ -199,12 +210,25 @@ class Feed:
 
     async def _missed(self, targets: Collection[str], cursor: Cursor) -> list[Event]:
         """What a reader that was at `cursor` may not know yet, by the ledger, oldest first."""
-        found = [
-            [(move, name) for move in await self._board.moves(name, LEDGER) if cursor.before(move)] for name in targets
-        ]
-        # Merged, not sorted: where a clock was set back, a target's moves stay in their own order.
-        merged = merge(*(reversed(moves) for moves in found), key=lambda pair: pair[0].at)
-        return [self._event(name, move) for move, name in merged]
+        found = [[kept for kept in await self._ledger(name) if cursor.before(kept.move)] for name in targets]
+        async with self._turns:
+            await asyncio.sleep(0)  # one in each turn of the loop, which looks after others between them
+            # Merged, not sorted: where a clock was set back, a target's moves stay in their own order.
+            merged = merge(*(reversed(moves) for moves in found), key=lambda kept: kept.move.at)
+            return [kept.event for kept in merged]
+
+    async def _ledger(self, target: str) -> list[Kept]:
+        """A target's newest moves, newest first, as they stand now or later."""
+        reading = self._wanted.get(target)
+        if reading is None:
+            reading = self._wanted[target] = asyncio.create_task(self._read(target))
+            reading.add_done_callback(lambda done: done.cancelled() or done.exception())  # all may have gone
+        return await asyncio.shield(reading)
+
+    async def _read(self, target: str) -> list[Kept]:
+        async with self._turns:
+            del self._wanted[target]  # what moves from here on isn't in it, so who comes from here on reads anew
+            return [Kept(move, self._event(target, move)) for move in await self._board.moves(target, LEDGER)]
 
     def _listen(self) -> None:
         if self._telling is None:

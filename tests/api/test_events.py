@@ -282,6 +282,64 @@ async def test_without_its_ledger_nobody_resumes(door: httpx.AsyncClient, desk: 
     assert (answer.status_code, len(desk.feed)) == (503, 0)
 
 
+async def test_many_who_resume_at_once_read_a_ledger_once(
+    switchboard: Switchboard, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a restart all come back at the same time, and the store has others to answer."""
+    await hold(switchboard)
+    reads: list[str] = []
+    moves = switchboard.moves
+
+    async def counted(target: str, limit: int = 50) -> list[Move]:
+        reads.append(target)
+        return await moves(target, limit)
+
+    monkeypatch.setattr(switchboard, "moves", counted)
+    wanted, cursor = [PRIMARY.name, BACKUP.name], Cursor(at_ms=0, epoch="another", generation=1)
+    async with asyncio.timeout(60):
+        readers = await asyncio.gather(*(desk.feed.reader(lambda: wanted, cursor) for _ in range(300)))
+    began = [await anext(reader.stream()) for reader in readers]
+    for reader in readers:
+        reader.leave()
+
+    assert {said.count(b"event: move") for said in began} == {1}
+    assert sorted(reads) == sorted(wanted)
+
+
+async def test_who_resumes_while_a_ledger_is_read_reads_it_anew(
+    switchboard: Switchboard, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read before it came may lack what was told before it came."""
+    moves, read, go_on = switchboard.moves, asyncio.Event(), asyncio.Event()
+
+    async def slow(target: str, limit: int = 50) -> list[Move]:
+        found = await moves(target, limit)
+        read.set()
+        await go_on.wait()
+        return found
+
+    monkeypatch.setattr(switchboard, "moves", slow)
+    cursor = Cursor(at_ms=0, epoch="another", generation=1)
+
+    async def resumed() -> bytes:
+        reader = await desk.feed.reader(lambda: [PRIMARY.name], cursor)
+        try:
+            return await anext(reader.stream())
+        finally:
+            reader.leave()
+
+    async with asyncio.timeout(60):
+        first = asyncio.create_task(resumed())
+        await read.wait()
+        await hold(switchboard)
+        second = asyncio.create_task(resumed())
+        await asyncio.sleep(0)
+        go_on.set()
+        said = await asyncio.gather(first, second)
+
+    assert [one.count(b"event: move") for one in said] == [0, 1]
+
+
 async def test_one_stream_too_many_is_refused(
     place: str, door: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
