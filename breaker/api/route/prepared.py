@@ -76,7 +76,7 @@ class Prepared:
 
     def __init__(self, board: Switchboard) -> None:
         self._board = board
-        self._targets = {route.name: route.targets for route in board.routes}
+        self._take_routes()
         self.default = self._default()
         self.given = Given(board.routes)
         self._said: dict[Asked, Said] = {}
@@ -91,7 +91,7 @@ class Prepared:
 
     def renew(self) -> None:
         """Take over the routes that the switchboard has now."""
-        self._targets = {route.name: route.targets for route in self._board.routes}
+        self._take_routes()
         self.default = self._default()
         self.given.renew(self._board.routes)
         self._said.clear()
@@ -129,6 +129,10 @@ class Prepared:
         self._said[asked] = said
         return said
 
+    def _take_routes(self) -> None:
+        self._targets = {route.name: route.targets for route in self._board.routes}
+        self._named = {name: {target.name for target in targets} for name, targets in self._targets.items()}
+
     def _default(self) -> str | None:
         """The route that needs no name; None where there is none."""
         try:
@@ -137,7 +141,7 @@ class Prepared:
             return None
 
     def _moved(self, target: str) -> None:
-        names = {name for name, targets in self._targets.items() if any(one.name == target for one in targets)}
+        names = {name for name, named in self._named.items() if target in named}
         for asked in [asked for asked in self._said if asked.route in names]:
             del self._said[asked]
         self._tell()
