@@ -10,7 +10,7 @@ from urllib.parse import quote
 from breaker.client.address import Address
 from breaker.client.http import httpx
 from breaker.client.quiet import unlogged
-from breaker.client.said import Decision
+from breaker.client.said import Decision, not_ours
 from breaker.errors import DoorGoneError, DoorRefusedError
 
 
@@ -129,7 +129,7 @@ class Door:
         return said
 
     def _other(self, status: int) -> DoorRefusedError:
-        return DoorRefusedError(status, f"what answers at {self._address.bare} is not Firstbyte")
+        return DoorRefusedError(status, not_ours(self._address.bare, status))
 
 
 def _given(**values: object) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from breaker.client.address import Address
 from breaker.client.http import httpx
 from breaker.client.quiet import unlogged
-from breaker.client.said import refusal
+from breaker.client.said import not_ours, refusal
 from breaker.client.silence import Silence
 from breaker.errors import DoorGoneError
 
@@ -93,7 +93,7 @@ class Link:
 
     def other(self, status: int) -> DoorGoneError:
         """What to say where something else answers."""
-        return DoorGoneError(f"what answers at {self._address.bare} is not Firstbyte (status {status})")
+        return DoorGoneError(not_ours(self._address.bare, status))
 
     async def _body(self, reply: httpx.Response) -> bytes:
         """All of it, as it was sent: we ask for nothing that would have to be unpacked."""

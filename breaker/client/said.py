@@ -157,6 +157,13 @@ def refusal(status: int, body: bytes) -> DoorRefusedError | None:
     return DoorRefusedError(status, str(said.get("detail") or said.get("title") or status))
 
 
+def not_ours(address: str, status: int) -> str:
+    """What to say where something answers that isn't Firstbyte."""
+    if 300 <= status < 400 and status != 304:
+        return f"what answers at {address} sends elsewhere (status {status}); give the address to which that leads"
+    return f"what answers at {address} is not Firstbyte (status {status})"
+
+
 def primary(name: str | None, spot: Spot) -> Decision:
     """The decision for a target of which nothing is known but where it is."""
     provider, _, model = spot["target"].partition("/")

@@ -1,5 +1,6 @@
 """The service as people ask it."""
 
+import re
 import socket
 import subprocess
 import sys
@@ -10,10 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from breaker.client import Decision, Door
+from breaker.client import Decision, Door, Firstbyte
 from breaker.client.address import Address
 from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError
 from tests.api.world import BACKUP, PRIMARY, failed, good
+from tests.client.serving import answering, eventually
 
 
 def test_an_agent_asks_where_to_and_tells_how_it_went(url: str) -> None:
@@ -165,10 +167,30 @@ def test_another_service_at_the_address_is_told_apart(ask: Callable[[Door], obje
         other.start()
         with (
             Door(f"http://127.0.0.1:{listener.getsockname()[1]}") as door,
-            pytest.raises(DoorRefusedError, match=r"is not Firstbyte$"),
+            pytest.raises(DoorRefusedError, match=r"is not Firstbyte \(status 200\)$"),
         ):
             ask(door)
         other.join(10)
+
+
+def test_a_service_behind_a_redirection_is_not_followed_and_said_to_be_elsewhere() -> None:
+    def elsewhere(line: socket.socket) -> None:
+        while line.recv(65_536):
+            line.sendall(b"HTTP/1.1 308 Moved\r\nLocation: https://psst.example/\r\nContent-Length: 0\r\n\r\n")
+
+    said = r"sends elsewhere \(status 308\); give the address to which that leads$"
+    with answering(elsewhere) as url:
+        with Door(url, timeout_s=60.0) as door, pytest.raises(DoorRefusedError, match=said):
+            door.route("coder")
+        with Firstbyte(url) as firstbyte:
+            eventually(lambda: re.search(said, why_not(firstbyte)) is not None, "it is said to be elsewhere")
+
+
+def why_not(firstbyte: Firstbyte) -> str:
+    """What keeps it from knowing where to."""
+    with pytest.raises(DoorGoneError) as gone:
+        firstbyte.route("coder")
+    return str(gone.value)
 
 
 @pytest.mark.parametrize(

@@ -460,6 +460,29 @@ def test_facts_that_are_none_are_no_step() -> None:
         assert run.decide().reason == "no_answer"
 
 
+FORKED = """
+import os, signal, sys, warnings
+from breaker.client import Firstbyte
+warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside a thread
+with Firstbyte(sys.argv[1]) as firstbyte, firstbyte.run() as run:
+    look = run.tool(lambda: "ok", name="look")
+    with run.journal.beginning:  # as another thread may, which the child hasn't
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            look()
+            os._exit(0)
+    _, ended = os.waitpid(child, 0)
+raise SystemExit(ended != 0)
+"""
+
+
+def test_a_process_that_was_forked_while_a_call_began_begins_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED, nobody()], check=False, timeout=240)
+
+    assert done.returncode == 0
+
+
 def test_more_facts_than_are_kept_are_never_done() -> None:
     with Firstbyte(nobody()) as firstbyte, firstbyte.run() as run:
         run.report(**FINAL)

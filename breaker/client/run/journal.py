@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,11 @@ class Journal:
         self.beginning = threading.Lock()  # held for no longer than it takes to note that a call begins
         self._client = client
         self._abouts: dict[str, list[str]] = {}
+        _journals.add(self)
+
+    def forked(self) -> None:
+        """In a new process: whoever noted that a call begins is the parent's."""
+        self.beginning = threading.Lock()
 
     def learn(self) -> None:
         """Have the service asked what it knows of the run."""
@@ -164,3 +171,15 @@ class Journal:
         self.box.away = self.box.away or not came
         if came or not silent:
             what.come = True
+
+
+_journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for journal in list(_journals):
+        journal.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
