@@ -35,6 +35,7 @@ DULL = lacking("own/text", ["tools"], 32_000)
         pytest.param("&needs=vision", EYES, "backup", "unable", True, [BLIND], id="a need"),
         pytest.param("&needs= tools, ,vision,", EYES, "backup", "unable", True, [BOTH], id="two, written oddly"),
         pytest.param("&input_tokens=32001", EYES, "backup", "unable", True, [LONG], id="a long one"),
+        pytest.param("&needs=tools&needs=vision", EYES, "backup", "unable", True, [BOTH], id="two, one each"),
         pytest.param("&needs=tools&input_tokens=32001", EYES, "backup", "unable", True, [DULL], id="both"),
         pytest.param(
             "&needs=audio,tools",

@@ -34,7 +34,7 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
     async def route(
         request: Request,
         route: Annotated[str | None, Query()] = None,
-        needs: Annotated[str, Query(description=f"with commas: {', '.join(Ability)}")] = "",
+        needs: Annotated[tuple[str, ...], Query(description=f"with commas, or one each: {', '.join(Ability)}")] = (),
         input_tokens: Annotated[int, Query(ge=0, le=MAX_INPUT_TOKENS)] = 0,
         session: Annotated[str | None, Query(min_length=1, max_length=MAX_SESSION)] = None,
         wait: Annotated[float | None, Query(gt=0, le=MAX_WAIT_S)] = None,
@@ -49,7 +49,7 @@ def router(switchboard: Switchboard, desk: Desk) -> APIRouter:
 
         def asked() -> Asked:  # made anew after a wait: the routes may be others by then
             name = (route if route is not None else prepared.default) or switchboard.route(route).route.name
-            return prepared.asked(name, asking.needs(needs), input_tokens, session)
+            return prepared.asked(name, asking.needs(",".join(needs)), input_tokens, session)
 
         began = time.perf_counter()
         said, condition = prepared.answer(asked()), request.headers.get("if-none-match", "")
