@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from breaker.client.address import Address
 from breaker.client.keeping import Book, Kept
+from breaker.client.loading import loading
 from breaker.client.moved import Shelf
 from breaker.client.outbox import Outbox
 from breaker.client.said import Fallback
@@ -134,9 +135,9 @@ class Engine:
             self._running.wake()
 
     def _run(self) -> None:
-        from breaker.client.running import run  # here, so that no agent waits for event loops to be loaded
-
         try:
+            with loading():
+                from breaker.client.running import run  # here, so that no agent waits for event loops to be loaded
             run(self)
         except Exception:  # noqa: BLE001 # whatever breaks here must not reach an agent
             _log.exception("the client's thread broke; the client goes on alone")

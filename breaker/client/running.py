@@ -8,9 +8,12 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
+from anyio.lowlevel import checkpoint
+
 from breaker.client.asking import Asker
 from breaker.client.keeping import Kept
 from breaker.client.link import Link
+from breaker.client.loading import loading
 from breaker.client.moved import Shelf
 from breaker.client.telling import Teller
 
@@ -58,7 +61,10 @@ def run(work: Work) -> None:
 
 
 async def _live(work: Work) -> None:
-    await Running(work).live()
+    with loading():
+        await checkpoint()  # loads that by which httpx connects
+        running = Running(work)
+    await running.live()
 
 
 class Running:
@@ -130,7 +136,8 @@ class Running:
         await self._link.aclose()
 
     async def _follow(self, shelf: Shelf) -> None:
-        from breaker.client.following import follow  # here, since few need it
+        with loading():
+            from breaker.client.following import follow  # here, since few need it
 
         await follow(self._link, shelf)
 
@@ -140,8 +147,9 @@ class Running:
                 await self._asker.asked.wait()
         except TimeoutError:
             pass
-        from breaker.client.alone import Alone  # here, since the first answer shall not wait for it
-        from breaker.client.learning import learn
+        with loading():
+            from breaker.client.alone import Alone  # here, since the first answer shall not wait for it
+            from breaker.client.learning import learn
 
         alone = Alone(self._work.fallback, self._work.session)
         await learn(self._link, self._work.book, alone, self._asker.moved)

@@ -216,9 +216,9 @@ async def test_a_thousand_steps_in_a_loop_go_on_while_the_service_is_frozen(star
     assert firstbyte.dropped == 0
 
 
-def ran(code: str, url: str) -> str:
+def ran(code: str, *words: str) -> str:
     """What a process says that runs this code, its errors too."""
-    command = [sys.executable, "-W", "error", "-c", code, url]
+    command = [sys.executable, "-W", "error", "-c", code, *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
     return done.stdout + done.stderr
 
@@ -275,6 +275,44 @@ def test_a_client_that_is_forgotten_sends_what_waits(url: str) -> None:
 
     eventually(lambda: (told(url) or {}).get("id") == "forgotten", "the report counts")
     eventually(lambda: not any(t.name == "firstbyte" for t in threading.enumerate()), "its thread has ended")
+
+
+_HALF_LOADED = """
+import contextlib, os, sys, threading, time, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside a thread
+from breaker.client import Firstbyte
+from breaker.errors import DoorGoneError
+class Slow:
+    begun = threading.Event()
+    def find_spec(self, name, path, target=None):
+        if name == sys.argv[2]:
+            self.begun.set()
+            time.sleep(0.1)
+sys.meta_path.insert(0, Slow())
+firstbyte = Firstbyte(sys.argv[1])
+firstbyte.report(target="zai/glm-5.3-flash", ended="complete", status=200, seconds=2.0)
+print("loading", Slow.begun.wait(60), flush=True)
+child = os.fork()
+till = time.monotonic() + 60
+while firstbyte.besides(["zai/glm-5.3-flash"], "coder") is None and time.monotonic() < till:
+    with contextlib.suppress(DoorGoneError):
+        firstbyte.route("coder")
+    time.sleep(0.01)
+found = firstbyte.besides(["zai/glm-5.3-flash"], "coder") is not None
+os.write(1, (b"parent %d\\n" if child else b"child %d\\n") % found)
+if child:
+    os.waitpid(child, 0)
+else:
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("module", ["breaker.client.asking", "httpcore._async"], ids=["of its own", "of the library"])
+def test_a_process_that_is_forked_while_the_client_loads_has_all_that_it_needs(url: str, module: str) -> None:
+    said = ran(_HALF_LOADED, url, module).splitlines()
+
+    assert said[0] == "loading True"
+    assert sorted(said[1:]) == ["child 1", "parent 1"]
 
 
 def test_a_forked_process_has_a_client_of_its_own(url: str) -> None:
