@@ -42,7 +42,8 @@ def test_a_script_that_misses_its_aim_keeps_no_other_from_running(
     lines = capfd.readouterr().out.splitlines()
     assert [line for line in lines if line.endswith(" --quick") and line[0] != "="] == [f"{n} --quick" for n in _ENDS]
     assert "== 2 of 3: python -m benchmarks.missing --quick" in lines
-    assert [line.partition(" s")[2].strip() for line in lines[-6:-3]] == ["", "missed an aim", "failed"]
+    told = [line.partition(" s  ")[2] for line in lines[-6:-3]]
+    assert told == ["calm", "missing (missed an aim)", "raising (failed)"]
     assert lines[-1] == "missed an aim or failed: missing, raising"
 
 
@@ -54,8 +55,7 @@ def test_a_script_that_hangs_is_ended(
 
     assert _all.main() == 1
 
-    assert "== hanging: " in (said := capfd.readouterr().out)
-    assert "took longer than 0.1 s" in said
+    assert "== hanging (took longer than 0.1 s): " in capfd.readouterr().out
 
 
 def test_a_name_that_is_none_is_refused_with_those_there_are(
@@ -74,7 +74,38 @@ def test_what_is_told_of_a_run_where_all_is_well(folder: Path, capfd: pytest.Cap
 
     assert _all.main() == 0
 
-    assert capfd.readouterr().out.splitlines()[-1].startswith("all ")
+    assert capfd.readouterr().out.splitlines()[-1].endswith(" s  all")
+
+
+# Each waits until the other is there as well.
+_PLAY = """
+import pathlib, sys, time
+print("{name} begins", flush=True)
+pathlib.Path(__file__).with_name("{name}.here").touch()
+awaited, till = pathlib.Path(__file__).with_name("{awaited}.here"), time.monotonic() + 60
+while not awaited.exists() and time.monotonic() < till:
+    time.sleep(0.01)
+print("{name} has met the other:", awaited.exists())
+sys.exit("{name}" == "other")
+"""
+
+
+def test_plays_run_at_once_and_each_tells_all_of_its_own_at_its_end(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_all, "PLAYS", {"one", "other"})
+    (folder / "calm.py").touch()
+    for name, awaited in (("one", "other"), ("other", "one")):
+        (folder / f"{name}.py").write_text(_PLAY.format(name=name, awaited=awaited))
+
+    assert _all.main() == 1
+
+    lines = capfd.readouterr().out.splitlines()
+    assert "== 1 of 2: python -m benchmarks.one --quick beside python -m benchmarks.other --quick" in lines
+    assert "== one, other (missed an aim): " in "".join(lines)
+    for name in ("one", "other"):
+        begun = lines.index(f"{name} begins")
+        assert lines[begun + 1] == f"{name} has met the other: True"
 
 
 @pytest.mark.parametrize(
