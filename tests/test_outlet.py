@@ -268,3 +268,4 @@ def test_a_pipe_is_unread_once_nobody_has_its_other_end(tmp_path: Path) -> None:
         other = unread(file.fileno())
 
     assert (before, after, other) == (False, True, False)
+    assert not unread(999_999)

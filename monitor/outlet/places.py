@@ -66,8 +66,12 @@ class File:
 
 
 def unread(number: int) -> bool:
-    """Whether it is a pipe that nobody can read any more."""
-    if not stat.S_ISFIFO(os.fstat(number).st_mode):
+    """Whether it is a pipe that nobody can read any more; what isn't open is none."""
+    try:
+        mode = os.fstat(number).st_mode
+    except OSError:
+        return False
+    if not stat.S_ISFIFO(mode):
         return False
     looking = select.poll()
     looking.register(number, 0)  # what is looked for is told unasked
