@@ -14,7 +14,7 @@ from breaker.log import Log
 from breaker.logged import STORE_GONE, STORE_TROUBLE
 from breaker.policy import Policy
 from breaker.route import Decision, Route, Unable, choose
-from breaker.store.contract import Reading, Store
+from breaker.store.contract import Store
 from breaker.switchboard.following import Follower
 from breaker.switchboard.intake import Intake, Queue
 from breaker.switchboard.listeners import NOBODY, Judged, Listeners
@@ -186,9 +186,8 @@ class Switchboard:
         """Hold a circuit open or closed by hand for `for_s` seconds. Raises UnknownNameError or StoreError."""
         self._check(target)
 
-        def wanted(reading: Reading) -> Move:
-            until = reading.now + for_s
-            return circuits.hold(reading.circuit, reading.now, opened=opened, who=who, why=why, until=until)
+        def wanted(circuit: Circuit, now: float) -> Move:
+            return circuits.hold(circuit, now, opened=opened, who=who, why=why, until=now + for_s)
 
         move = await self._mover.by_hand(target, wanted)
         assert move is not None
@@ -197,7 +196,7 @@ class Switchboard:
     async def release(self, target: str, *, who: str, why: str) -> Move | None:
         """End a hold by hand; None where there is none. Raises UnknownNameError or StoreError."""
         self._check(target)
-        return await self._mover.by_hand(target, lambda r: circuits.release(r.circuit, r.now, who=who, why=why))
+        return await self._mover.by_hand(target, lambda circuit, now: circuits.release(circuit, now, who=who, why=why))
 
     async def moves(self, target: str, limit: int = 50) -> list[Move]:
         """The newest moves of a target with the answers behind each, newest first.

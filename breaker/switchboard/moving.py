@@ -112,16 +112,20 @@ class Mover:
         moments = [await self._settle_one(name) for name in names]
         return min((moment for moment in moments if moment is not None), default=None)
 
-    async def by_hand(self, target: str, wanted: Callable[[Reading], Move | None]) -> Move | None:
-        """Make and announce the move that is wanted of what is there; None where none is wanted."""
+    async def by_hand(self, target: str, wanted: Callable[[Circuit, float], Move | None]) -> Move | None:
+        """Make and announce the move that is wanted of a circuit at a moment; None where none is wanted.
+
+        What is known here is tried first, which spares a look: the store moves nothing that is no longer so.
+        """
+        known = self._known(target)
         for _ in range(_TRIES):
-            reading = await self._whole(target, await self.look(target))
-            move = wanted(reading)
-            if move is None:
+            circuit, now = known or await self._there(target)
+            move = wanted(circuit, now)
+            if move is None and known is None:
                 return None
-            if (made := await self._apply(target, move, reading.circuit)) is not None:
-                self.announce(target, made)
+            if move is not None and (made := await self._make(target, move, circuit)) is not None:
                 return made
+            known = None
         raise StoreError(f"the circuit of {target!r} moved {_TRIES} times while it was being moved by hand; try again")
 
     async def adopt(self, name: str, found: Circuit, now: float) -> None:
@@ -150,6 +154,16 @@ class Mover:
                 self.announce(target, made)
 
     # Inside
+
+    def _known(self, target: str) -> tuple[Circuit, float] | None:
+        """A circuit and the store's time as far as they are known here; None where one of them isn't."""
+        circuit, now = self._snapshot.circuits.get(target), self._snapshot.now(time.monotonic())
+        return (circuit, now) if circuit is not None and circuit.epoch and now is not None else None
+
+    async def _there(self, target: str) -> tuple[Circuit, float]:
+        """A circuit and the store's time as the store says."""
+        reading = await self._whole(target, await self.look(target))
+        return reading.circuit, reading.now
 
     async def _settle_one(self, name: str) -> float | None:
         try:
@@ -185,14 +199,18 @@ class Mover:
             circuit=back,
         )
         try:
-            made = await self._apply(name, move, found)
+            return await self._make(name, move, found)
         except StoreGoneError:
             raise
         except StoreError as error:  # it concerns this target alone
             _log.warning("the circuit of %s can't be put back: %s", name, error, extra=STORE_TROUBLE(target=name))
             return None
+
+    async def _make(self, target: str, move: Move, judged: Circuit) -> Move | None:
+        """Make a move and announce it; None if another was faster."""
+        made = await self._apply(target, move, judged)
         if made is not None:
-            self.announce(name, made)
+            self.announce(target, made)
         return made
 
     async def _apply(self, target: str, move: Move, judged: Circuit) -> Move | None:

@@ -1,0 +1,68 @@
+"""Circuits moved by hand through the switchboard, while others move them too."""
+
+from breaker.circuit import Cause, State
+from breaker.store.contract import Reading
+from breaker.store.redis import RedisStore
+from tests.boards import Heard
+from tests.fixtures import _worker_server, folder, server, store, store_url
+from tests.store.answers import failed
+from tests.test_switchboard import FIRST, board_over
+
+__all__ = ["_worker_server", "folder", "server", "store", "store_url"]
+
+
+class Looked(RedisStore):
+    """A store that counts how often it was looked at."""
+
+    looks = 0
+
+    async def look(self, target: str) -> Reading:
+        """Count, and look."""
+        self.looks += 1
+        return await super().look(target)
+
+
+async def test_a_circuit_that_is_known_is_moved_without_a_look(store_url: str) -> None:
+    store = Looked.from_url(store_url, limit_s=30)
+    board = board_over(store)
+    await board.hold(FIRST.name, opened=True, who="ann", why="deploy", for_s=60)
+    await board.refresh()
+    store.looks = 0
+
+    held = await board.hold(FIRST.name, opened=False, who="bob", why="done", for_s=60)
+    released = await board.release(FIRST.name, who="bob", why="done")
+    await store.close()
+
+    assert store.looks == 0
+    assert released is not None
+    assert [held.after, released.after] == [State.HELD_CLOSED, State.CLOSED]
+
+
+async def test_a_hold_is_laid_over_what_another_has_moved_unheard(store: RedisStore) -> None:
+    heard = Heard()
+    here, there = board_over(store, heard=heard), board_over(store)
+    await there.hold(FIRST.name, opened=True, who="ann", why="deploy", for_s=60)
+    await here.refresh()
+    await there.release(FIRST.name, who="ann", why="done")
+    for name in ("a", "b"):
+        await there.report(failed(name, target=FIRST.name))
+
+    await here.hold(FIRST.name, opened=False, who="bob", why="we know", for_s=60)
+    released = await there.release(FIRST.name, who="bob", why="done")
+
+    assert [move.before for _, move in heard.moved] == [State.OPEN]
+    assert released is not None
+    assert released.after is State.OPEN
+
+
+async def test_a_hold_is_released_by_one_that_has_not_heard_of_it(store: RedisStore) -> None:
+    here, there = board_over(store), board_over(store)
+    await there.hold(FIRST.name, opened=True, who="ann", why="deploy", for_s=60)
+    await there.release(FIRST.name, who="ann", why="done")
+    await here.refresh()
+    await there.hold(FIRST.name, opened=True, who="ann", why="again", for_s=60)
+
+    released = await here.release(FIRST.name, who="bob", why="done")
+
+    assert released is not None
+    assert [move.cause for move in await here.moves(FIRST.name)] == [Cause.MANUAL] * 4
