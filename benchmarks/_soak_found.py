@@ -1,7 +1,7 @@
 """What the soak found again and again, and whether anything of it grows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from benchmarks._soak_slope import fit
 
@@ -9,7 +9,7 @@ from benchmarks._soak_slope import fit
 TELLING_MIN = 5.0
 # At most this share may be added in an hour, beyond three errors of the slope. A leak of ten bytes a request would be a
 # fifth of the memory.
-BOUNDS = {"memory": 0.1, "store": 0.15, "keys": 0.2, "p99": 1.0}
+BOUNDS = {"memory": 0.1, "store": 0.15, "keys": 0.2, "times": 1.0}
 MEANINGS = {
     "memory": "resident memory of the service, MB",
     "store": "what the store's data take, MB",
@@ -17,10 +17,12 @@ MEANINGS = {
     "files": "open files of the service",
     "p50": "/route, the middle, us",
     "p99": "/route, p99, us",
+    "beside": "a bare application, p99, us",
+    "times": "/route, times the bare one, p99",
     "waited": "waiting for a processor, share",
 }
 # Times are those of the service where it and the load wait for no more than this share of the time for a processor.
-TIMES, CALM, FEWEST = ("p50", "p99"), 0.25, 10
+TIMES, CALM, FEWEST = ("p50", "p99", "beside", "times"), 0.25, 10
 GROWS, UNSURE = ": it grows", ": can't be told"
 
 
@@ -35,13 +37,19 @@ class Sample:
     files: float
     p50: float
     p99: float
+    beside: float
     waited: float
+
+    @property
+    def times(self) -> float:
+        """How many times as long as a bare application beside it the service needed, both at p99."""
+        return self.p99 / self.beside
 
 
 def told(samples: Sequence[Sample], minutes: float) -> bool:
     """Print a line for each thing that was measured; False where one grows, or where that can't be told."""
     print(f"{'':38} {'first':>9} {'last':>9} {'an hour':>9} {'error':>7}  at most")
-    words = {field.name: _line(samples, field.name) for field in fields(Sample)[1:]}
+    words = {name: _line(samples, name) for name in MEANINGS}
     for name, line in words.items():
         print(f"{MEANINGS[name]:38} {line}")
     if minutes < TELLING_MIN:

@@ -3,6 +3,10 @@
 Run it as `python -m benchmarks.soak --minutes 20`; in ten the slowest answers are too few to tell a slope of. It begins
 once all that is bounded is full and memory stands still, which takes seven to twenty minutes. By default it takes half
 a minute, which shows the load and tells no slope. It talks to loopback alone.
+
+A machine is slower at one time than at another, and the slowest answers with it. So a bare ASGI application on the
+service's core is asked at the same pace all the while; what may not rise is how many times as long as it the service
+needs.
 """
 
 import argparse
@@ -17,8 +21,10 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks._machine import cores, machine, pin
+from benchmarks._route_servers import PLAIN, bare
 from benchmarks._service import WELL, Service, said, service
 from benchmarks._soak_crowd import Crowd, batch
 from benchmarks._soak_found import TELLING_MIN, Sample, told
@@ -39,11 +45,24 @@ POLICY = "{interval_s: 1, jitter_s: 0.05, confirm_s: 0.1, half_open_s: 0.3, hold
 SWITCH_S = 2.0
 
 
-async def sample(ours: Service, server: StoreServer, load: Load, waits: Waits) -> Sample:
+class Asking(NamedTuple):
+    """Those who ask the service, and those who ask the bare application beside it."""
+
+    load: Load
+    crowd: Crowd
+    beside: Load
+
+    def forget(self, before: float) -> None:
+        """Keep nothing of what was asked before a moment."""
+        self.load.forget(before)
+        self.beside.forget(before)
+
+
+async def sample(ours: Service, server: StoreServer, asking: Asking, waits: Waits) -> Sample:
     """What is found now; times are those of the last SAMPLE_S seconds."""
     now = time.perf_counter()
-    tail = Tail.of(between(load.routes, now - SAMPLE_S, now))
-    load.forget(now - SAMPLE_S)
+    tail, beside = (Tail.of(between(one.routes, now - SAMPLE_S, now)) for one in (asking.load, asking.beside))
+    asking.forget(now - SAMPLE_S)
     memory, files, used, keys = await asyncio.to_thread(_taken, ours, server)
     return Sample(
         at=now,
@@ -53,6 +72,7 @@ async def sample(ours: Service, server: StoreServer, load: Load, waits: Waits) -
         files=files,
         p50=tail.at(50),
         p99=tail.at(99),
+        beside=beside.at(99),
         waited=waits.between(now - SAMPLE_S, now) / SAMPLE_S,
     )
 
@@ -68,20 +88,25 @@ def _taken(ours: Service, server: StoreServer) -> tuple[int, int, int, int]:
 
 
 @contextlib.asynccontextmanager
-async def busy(ours: Service) -> AsyncIterator[tuple[Load, Crowd]]:
+async def busy(ours: Service) -> AsyncIterator[Asking]:
     """All that is asked of the service: routes, reports alone and in batches, those who wait and read, probes."""
     load, crowd = Load(ours.port, Reporting(STEADY, lambda _: _GOOD)), Crowd(ours.port)
-    async with crowd.here(WAITING, READING):
-        tasks = [asyncio.create_task(one) for one in (load.run(), _switching(ours), _batches(ours, load))]
-        try:
-            yield load, crowd
-        finally:
-            await load.close()
-            for task in tasks:
-                task.cancel()
-            for ended in await asyncio.gather(*tasks, return_exceptions=True):
-                if isinstance(ended, Exception):
-                    raise ended
+    size = len(await asyncio.to_thread(said, f"{ours.url}{PLAIN}"))
+    with bare(cores()[0], size) as other:
+        beside = Load(other.port)
+        async with crowd.here(WAITING, READING):
+            tasks = [
+                asyncio.create_task(one) for one in (load.run(), beside.run(), _switching(ours), _batches(ours, load))
+            ]
+            try:
+                yield Asking(load, crowd, beside)
+            finally:
+                await asyncio.gather(load.close(), beside.close())
+                for task in tasks:
+                    task.cancel()
+                for ended in await asyncio.gather(*tasks, return_exceptions=True):
+                    if isinstance(ended, Exception):
+                        raise ended
 
 
 _GOOD: dict[str, object] = {
@@ -116,7 +141,7 @@ async def soak(minutes: float) -> bool:
         behaviours = dict.fromkeys((FLAPPING, *STEADY), WELL)
         async with service(Path(made), server.url, behaviours, POLICY) as ours:
             waits = Waits(ours.pid, os.getpid())
-            async with busy(ours) as (load, crowd), asyncio.TaskGroup() as group:
+            async with busy(ours) as asking, asyncio.TaskGroup() as group:
                 watching = group.create_task(waits.watch())
                 began = time.perf_counter()
                 if telling := minutes >= TELLING_MIN:  # it takes a few itself
@@ -124,36 +149,40 @@ async def soak(minutes: float) -> bool:
                 await fill(ours, server, FLAPPING, STEADY)
                 print(f"all that is bounded was full after {time.perf_counter() - began:.0f} s", flush=True)
                 if telling:
-                    print(f"memory {await _still(ours, server, load)}", flush=True)
-                samples = await _watch(ours, server, load, waits, minutes)
+                    print(f"memory {await _still(ours, server, asking)}", flush=True)
+                samples = await _watch(ours, server, asking, waits, minutes)
                 watching.cancel()
             moves = await ours.counted("firstbyte_circuit_moves_total")
             probes = await ours.counted("firstbyte_probes_total")
+    load, crowd, _ = asking
     print(f"{load.sent:,} requests; {crowd.told:,} who waited were told,", end=" ")
     print(f"{crowd.events:,} events read; {moves:.0f} moves, {probes:.0f} probes\n")
     return told(samples, minutes) and not _faults(load.faults, waits)
 
 
-async def _still(ours: Service, server: StoreServer, load: Load) -> str:
+async def _still(ours: Service, server: StoreServer, asking: Asking) -> str:
     """Go on until memory stands still, and say after how long it does: a process takes room for its peaks once."""
     found, began = deque[int](maxlen=round(STILL_S / SAMPLE_S)), time.perf_counter()
     while (took_s := time.perf_counter() - began) < WARM_S:
         await asyncio.sleep(SAMPLE_S)
-        load.forget(time.perf_counter())
+        asking.forget(time.perf_counter())
         found.append((await asyncio.to_thread(_taken, ours, server))[0])
         if len(found) == found.maxlen and max(found) - found[0] < STILL * found[0]:
             return f"stands still after {took_s:.0f} s, of which it stood still for {STILL_S:.0f}"
     return f"does not stand still after {took_s:.0f} s"
 
 
-async def _watch(ours: Service, server: StoreServer, load: Load, waits: Waits, minutes: float) -> list[Sample]:
+async def _watch(ours: Service, server: StoreServer, asking: Asking, waits: Waits, minutes: float) -> list[Sample]:
     """A sample again and again."""
     samples, ends = [], time.perf_counter() + minutes * 60
     while time.perf_counter() < ends:
         await asyncio.sleep(SAMPLE_S)
-        samples.append(one := await sample(ours, server, load, waits))
+        samples.append(one := await sample(ours, server, asking, waits))
         if len(samples) % round(60 / SAMPLE_S) == 0:
-            print(f"{one.memory:8.1f} MB, {one.store:.2f} MB in the store, p99 {one.p99:.0f} us", flush=True)
+            print(
+                f"{one.memory:8.1f} MB, {one.store:.2f} MB in the store, p99 {one.p99:.0f} us, {one.times:.1f} times",
+                flush=True,
+            )
     return samples
 
 
