@@ -32,9 +32,11 @@ REPLICAS, CONNECTIONS = 4, 128
 MESSAGES = 1_000
 LITELLM = ("litellm==1.108.7", "redis==8.1.0")
 COOLDOWNS = 40
+# The trips at rest are made in so many rounds, spread over the run: what else a machine does for a while is in some.
+ROUNDS = 5
 # How many trips under load, and cooldowns.
 QUICK = (300, 15)
-# What is aimed at: p99 in milliseconds at rest, and with one of the replicas under load.
+# What is aimed at: p99 in milliseconds at rest, in the middle one of the rounds, and with a replica under load.
 AT_REST_MS, LOADED_MS = 5.0, 30.0
 # Where Redis alone needs more than this at p99, nothing else runs as it would.
 BUSY_MS = 1.0
@@ -118,6 +120,15 @@ def store(serving: set[int]) -> Iterator[tuple[StoreServer, int]]:
             yield server, port
 
 
+def _missed(rounds_ms: Sequence[float], loaded_ms: float) -> bool:
+    """Print what is aimed at and whether it is met; whether something isn't."""
+    print(f"p99 at rest in {ROUNDS} rounds: {', '.join(f'{ms:.2f}' for ms in rounds_ms)} ms")
+    at_rest = ("at rest, in the middle one of these", statistics.median(rounds_ms), AT_REST_MS)
+    for what, ms, aim in (at_rest, ("under load", loaded_ms, LOADED_MS)):
+        print(f"p99 {what}: {ms:.2f} ms, aim {aim:.0f}: {'met' if ms <= aim else 'MISSED'}")
+    return at_rest[1] > AT_REST_MS or loaded_ms > LOADED_MS
+
+
 def main() -> int:
     """Print the table; 1 where an aim is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trips", description=__doc__)
@@ -140,14 +151,23 @@ def main() -> int:
         bare = told("Redis alone: published, then received", until_done(published(port, MESSAGES, serving)))
         with doors.replicas(REPLICAS, f"redis://127.0.0.1:{port}", serving) as ports:
             tripping, loaded, *others = ports
-            rest = told("a trip on one is in another's GET /route", until_done(trips(tripping, ports[1:], count)))
+            rounds: list[list[float]] = []
+
+            def at_rest(up_to: int) -> None:
+                while len(rounds) < up_to:
+                    rounds.append(until_done(trips(tripping, ports[1:], count // ROUNDS)))
+
+            at_rest(ROUNDS // 2)
             with loading(loaded, "/route?route=coder", CONNECTIONS, asking):
                 time.sleep(1)
                 what = f"{CONNECTIONS} connections ask one of them: in that one's"
                 hot = told(what, until_done(trips(tripping, [loaded], pressed // 2)))
                 cool = told("... in the others'", until_done(trips(tripping, others, pressed - pressed // 2)))
                 told("... Redis alone", until_done(published(port, MESSAGES, serving)))
-        theirs = litellm(port, asking, cooldowns)
+            at_rest(ROUNDS // 2 + 1)
+            theirs = litellm(port, asking, cooldowns)
+            at_rest(ROUNDS)
+            rest = told("a trip on one is in another's GET /route", [one for some in rounds for one in some])
     if isinstance(theirs, str):
         print(f"LiteLLM is left out: {theirs}")
     else:
@@ -156,11 +176,7 @@ def main() -> int:
         print(f"\nLiteLLM's second router needs {times:.0f} times as long (p50)", end="")
     more = (statistics.median(rest) / statistics.median(bare), p99_ms(rest) / p99_ms(bare))
     print(f"\nat rest a trip takes {more[0]:.1f} times what Redis alone needs (p50), {more[1]:.1f} times at p99")
-    missed = False
-    for what, took, aim in (("at rest", rest, AT_REST_MS), ("under load", [*hot, *cool], LOADED_MS)):
-        good = p99_ms(took) <= aim
-        missed |= not good
-        print(f"p99 {what}: {p99_ms(took):.2f} ms, aim {aim:.0f}: {'met' if good else 'MISSED'}")
+    missed = _missed([p99_ms(some) for some in rounds], p99_ms([*hot, *cool]))
     if p99_ms(bare) > BUSY_MS:
         print(f"this machine is busy with something else: Redis alone needed {p99_ms(bare):.1f} ms at p99")
     if not has_wrk():
