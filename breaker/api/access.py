@@ -123,6 +123,12 @@ def check(access: Access, method: str, path: str, headers: Mapping[str, str]) ->
     )
 
 
+async def gone(scope: Scope, receive: Receive) -> None:
+    """Return when whoever sent a request whose body is read has gone, or says no more and so most likely has."""
+    while NO_MORE not in scope.get("state", ()) and (await receive())["type"] != "http.disconnect":
+        pass
+
+
 def _check_place(access: Access, headers: Mapping[str, str]) -> None:
     """Without tokens the place is all that protects us, and a web page in a browser here stands at the same place.
 

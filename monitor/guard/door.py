@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 from starlette.types import Message, Receive, Scope, Send
 
-from breaker.api.access import NO_MORE
+from breaker.api.access import gone
 from breaker.attempt import asks_a_model, read_request
 from breaker.attempt.told import error_body
 from breaker.client import AsyncFirstbyte, Decision
@@ -155,8 +155,8 @@ async def _stream(response: Any, send: Send) -> None:
 
 
 async def _unless_gone(work: Coroutine[Any, Any, None], scope: Scope, receive: Receive) -> None:
-    """Do this until it is done, or whoever wants it has gone."""
-    working, going = asyncio.create_task(work), asyncio.create_task(_gone(scope, receive))
+    """Do this until it is done, or whoever wants it has gone: a model costs money."""
+    working, going = asyncio.create_task(work), asyncio.create_task(gone(scope, receive))
     try:
         await asyncio.wait({working, going}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -166,12 +166,6 @@ async def _unless_gone(work: Coroutine[Any, Any, None], scope: Scope, receive: R
         await asyncio.wait({working, going})
     if not working.cancelled():
         working.result()
-
-
-async def _gone(scope: Scope, receive: Receive) -> None:
-    # Who says no more has most likely gone, and a model costs money.
-    while NO_MORE not in scope.get("state", ()) and (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _request(scope: Scope, behind: str, content: bytes | AsyncIterator[bytes]) -> httpx.Request:

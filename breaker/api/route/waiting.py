@@ -8,7 +8,7 @@ from typing import Protocol
 
 from starlette.types import Receive, Scope
 
-from breaker.api.access import NO_MORE
+from breaker.api.access import gone
 from breaker.api.route.asked import Asked
 from breaker.api.route.prepared import Prepared, Said
 
@@ -85,8 +85,7 @@ class Waiting:
                 if not self.enter(said, sleeper):
                     return
                 try:
-                    while (await receive())["type"] != "http.disconnect" and NO_MORE not in scope.get("state", ()):
-                        pass
+                    await gone(scope, receive)
                 finally:
                     self.leave(said, sleeper)
 
