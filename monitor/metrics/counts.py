@@ -72,9 +72,9 @@ class Metrics:
 
     def renew(self, settings: Settings) -> None:
         """Count for these targets from now on; what was counted of those that stay is kept, of others it is removed."""
-        for name in set(self._targets) - set(settings.plans):
-            self._targets.pop(name).gone()
-        self._targets = {plan.name: TargetMetrics(self._collectors, plan) for plan in settings.targets}
+        plans = settings.plans
+        self._collectors.renew({found.labels for name, found in self._targets.items() if name not in plans})
+        self._targets = {name: TargetMetrics(self._collectors, plan) for name, plan in plans.items()}
         budgets = {plan.target.provider.name: plan.budget for plan in settings.targets}
         self._show_budgets(budgets)
         self.runs.renew(budgets)

@@ -1,6 +1,6 @@
 """All series of one metric, known to a registry of the Python client like any of its own."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from prometheus_client.metrics_core import Metric
@@ -58,12 +58,10 @@ class Family(Collector, Generic[_S]):
             self._changed.discard(gone)  # where nobody scrapes, none would ever be taken
             self._kept = {}
 
-    def remove_all(self, **labels: str) -> None:
-        """Show none with these labels any more."""
-        wanted = [(self._labels.index(name), value) for name, value in labels.items()]
-        for values in list(self._series):
-            if all(values[place] == value for place, value in wanted):
-                self.remove(*values)
+    def remove_all(self, firsts: Collection[tuple[str, str]]) -> None:
+        """Show none any more whose first two labels have one of these values."""
+        for values in [values for values in self._series if values[:2] in firsts]:
+            self.remove(*values)
 
     def clear(self) -> None:
         """Show none any more."""

@@ -1,7 +1,7 @@
 """The metrics of one target, each child bound once."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from prometheus_client import CollectorRegistry
 
@@ -43,18 +43,23 @@ class Collectors:
         self.reports = names.REPORTS.numbers(registry)
         self.moves = names.CIRCUIT_MOVES.numbers(registry)
 
-    def remove(self, provider: str, model: str) -> None:
-        """Remove all series of a target."""
-        for collector in vars(self).values():
-            collector.remove_all(provider=provider, model=model)
+    def renew(self, gone: Collection[tuple[str, str]]) -> None:
+        """Remove what earlier plans said, and all series of these targets, each a provider and a model.
+
+        All at once: each target on its own would have the series of all others looked at.
+        """
+        for told in (self.info, self.interval):
+            told.clear()
+        if gone:
+            for collector in vars(self).values():
+                collector.remove_all(gone)
 
 
 class TargetMetrics:
-    """What is counted of one target."""
+    """What is counted of one target, whose provider and model are its `labels`."""
 
     def __init__(self, all_: Collectors, plan: TargetPlan) -> None:
-        provider, model = self._labels = (plan.target.provider.name, plan.target.model)
-        self._all = all_
+        provider, model = self.labels = (plan.target.provider.name, plan.target.model)
         self._slow_s = plan.policy.slow_s
         self._probes = all_.probes.labels(provider, model)
         failures = [verdict for verdict in Verdict if verdict not in (*_GOOD, Verdict.PENDING)]
@@ -72,17 +77,11 @@ class TargetMetrics:
         self._prompt_tokens = all_.tokens.labels(provider, model, "prompt")
         self._completion_tokens = all_.tokens.labels(provider, model, "completion")
         self._usd = all_.usd.labels(provider, model)
-        for told in (all_.info, all_.interval):  # what an earlier plan said
-            told.remove_all(provider=provider, model=model)
         skips = str(plan.probe.skip_when_fresh).lower()
         all_.info.labels(provider, model, plan.target.provider.wire, skips).set(1)
         all_.slow_limit.labels(provider, model).set(plan.policy.slow_s)
         if plan.policy.probing:
             all_.interval.labels(provider, model).set(plan.policy.interval_s)
-
-    def gone(self) -> None:
-        """The target isn't configured any more, so nothing of it is shown."""
-        self._all.remove(*self._labels)
 
     def started(self, delay_s: float) -> None:
         """A probe began, so late after its plan."""
@@ -108,12 +107,12 @@ class TargetMetrics:
     def phases(self, seconds: Mapping[Phase, float]) -> None:
         """How long each phase of the last probe took."""
         for phase in Phase:
-            _set(self._last_phase, (*self._labels, phase.value), seconds.get(phase))
+            _set(self._last_phase, (*self.labels, phase.value), seconds.get(phase))
 
     def lost(self) -> None:
         """Another process probes the target now: what the last probe here found is old."""
         for gauge in (self._last_first_byte, self._last_duration, self._last_headers, self._last_good):
-            gauge.remove(*self._labels)
+            gauge.remove(*self.labels)
         self.phases({})
 
     def spent(self, cost: Cost) -> None:
@@ -135,11 +134,11 @@ class TargetMetrics:
         return answer.streamed and waited_s > self._slow_s
 
     def _set_last(self, answer: Answer, *, good: bool) -> None:
-        _set(self._last_first_byte, self._labels, answer.first_byte_s if good else None)
-        _set(self._last_duration, self._labels, answer.seconds if good else None)
-        _set(self._last_headers, self._labels, answer.headers_s if good else None)
-        self._last_good.labels(*self._labels).set(float(good))
-        self._last_finished.labels(*self._labels).set(time.time())
+        _set(self._last_first_byte, self.labels, answer.first_byte_s if good else None)
+        _set(self._last_duration, self.labels, answer.seconds if good else None)
+        _set(self._last_headers, self.labels, answer.headers_s if good else None)
+        self._last_good.labels(*self.labels).set(float(good))
+        self._last_finished.labels(*self.labels).set(time.time())
 
 
 def _set(gauge: Family[Number], labels: tuple[str, ...], value: float | None) -> None:
