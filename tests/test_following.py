@@ -132,3 +132,24 @@ async def test_what_was_announced_while_it_was_read_stays(counting: Counting) ->
     await board.refresh()
 
     assert board.standing(FIRST.name).circuit == announced
+
+
+async def test_at_a_reload_the_circuits_of_many_new_targets_are_read_never_too_many_at_once(counting: Counting) -> None:
+    names, other = [target.name for target in MANY.targets], replica_over(counting, MANY, None, None)
+    await other.hold(names[-1], opened=True, who="ann", why="trial", for_s=60)
+
+    found = await board_over(counting).circuits([*names, *names])
+
+    assert (sum(counting.asked), max(counting.asked) <= AT_ONCE) == (len(names), True)
+    assert [name for name, circuit in found.items() if circuit.held] == names[-1:]
+
+
+async def test_at_a_reload_what_was_read_before_the_store_went_is_known(counting: Counting) -> None:
+    names, other = [target.name for target in MANY.targets], replica_over(counting, MANY, None, None)
+    await other.hold(names[0], opened=True, who="ann", why="trial", for_s=60)
+    counting.patience = 1
+
+    found = await board_over(counting).circuits(names)
+
+    assert found[names[0]].held
+    assert 0 < len(found) < len(names)

@@ -209,12 +209,9 @@ class Switchboard:
     # Another configuration
 
     async def circuits(self, targets: Collection[str]) -> dict[str, Circuit]:
-        """The circuits of targets that aren't known here yet; empty where the store says nothing of them."""
-        wanted = [name for name in targets if name not in self._roster.targets]
-        try:
-            return (await self._store.circuits(wanted))[0] if wanted else {}
-        except StoreError:
-            return {}
+        """The circuits of targets that aren't known here yet, as far as the store says anything of them."""
+        wanted = [name for name in dict.fromkeys(targets) if name not in self._roster.targets]
+        return await self._follower.first(wanted) if wanted else {}
 
     def renew(self, routes: Sequence[Route], policies: Mapping[str, Policy], circuits: Mapping[str, Circuit]) -> None:
         """Take other routes and policies at once. What is known of targets that stay is kept; of others it is dropped.

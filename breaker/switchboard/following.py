@@ -1,10 +1,12 @@
 """Keeps the snapshot true: hears of moves, and reads all circuits."""
 
+import contextlib
 import logging
 import math
 import time
 from collections.abc import Callable, Sequence
 
+from breaker.circuit import Circuit
 from breaker.errors import StoreError, StoreGoneError
 from breaker.logged import STORE_GONE
 from breaker.store.contract import Circuits, Store
@@ -67,6 +69,14 @@ class Follower:
                 await self._mover.adopt(name, circuit, now)
             elif circuit.epoch:  # what was heard meanwhile is newer, or has waited since we stood still
                 self._mover.take(name, circuit)
+
+    async def first(self, names: Sequence[str]) -> dict[str, Circuit]:
+        """The circuits of other targets, as far as they can be read."""
+        found: dict[str, Circuit] = {}
+        with contextlib.suppress(StoreError):
+            for piece in in_pieces(names):
+                found |= (await self._read_piece(piece)).circuits
+        return found
 
     async def _read_piece(self, names: Sequence[str]) -> Circuits:
         began = time.monotonic()
