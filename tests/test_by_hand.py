@@ -6,6 +6,7 @@ from breaker.store.redis import RedisStore
 from tests.boards import Heard
 from tests.fixtures import _worker_server, folder, server, store, store_url
 from tests.store.answers import failed
+from tests.store_server import StoreServer
 from tests.test_switchboard import FIRST, board_over
 
 __all__ = ["_worker_server", "folder", "server", "store", "store_url"]
@@ -20,6 +21,14 @@ class Looked(RedisStore):
         """Count, and look."""
         self.looks += 1
         return await super().look(target)
+
+
+class Ahead(RedisStore):
+    """A store whose clock for a target's moves isn't the one that is told for all circuits."""
+
+    def ahead_s(self, target: str) -> float:
+        """Minutes."""
+        return 300.0
 
 
 async def test_a_circuit_that_is_known_is_moved_without_a_look(store_url: str) -> None:
@@ -66,3 +75,40 @@ async def test_a_hold_is_released_by_one_that_has_not_heard_of_it(store: RedisSt
 
     assert released is not None
     assert [move.cause for move in await here.moves(FIRST.name)] == [Cause.MANUAL] * 4
+
+
+async def test_a_hold_is_made_by_the_clock_that_ends_it(store_url: str) -> None:
+    store = Ahead.from_url(store_url, limit_s=30)
+    board = board_over(store)
+    await board.hold(FIRST.name, opened=True, who="ann", why="deploy", for_s=60)
+    await board.refresh()
+
+    move = await board.hold(FIRST.name, opened=True, who="ann", why="longer", for_s=60)
+    await store.close()
+
+    held = move.circuit.held
+    assert held is not None
+    assert held.since > board.now() + 200
+    assert held.until == held.since + 60
+
+
+async def test_one_that_has_moved_as_often_in_another_way_is_read_and_keeps_what_lies_below(
+    server: StoreServer, store: RedisStore
+) -> None:
+    """A copy from before the last move has taken the store's place, and there another has moved it."""
+    here, there, key = board_over(store), board_over(store), f"firstbyte:{{{FIRST.name}}}:circuit"
+    await there.hold(FIRST.name, opened=True, who="ann", why="deploy", for_s=60)
+    with server.raw() as raw:
+        copy = raw.hgetall(key)
+        await there.release(FIRST.name, who="ann", why="done")
+        await here.refresh()
+        raw.hset(key, mapping=copy)
+    for name in ("a", "b"):
+        await board_over(store).report(failed(name, target=FIRST.name))
+
+    await here.refresh()
+    await here.hold(FIRST.name, opened=False, who="bob", why="we know", for_s=60)
+    released = await here.release(FIRST.name, who="bob", why="done")
+
+    assert released is not None
+    assert released.after is State.OPEN

@@ -12,7 +12,7 @@ from breaker.store.redis import CHANNEL, RedisStore
 from breaker.switchboard import newest
 from breaker.usual import UNKNOWN, Usual
 from breaker.usual import read as read_usual
-from tests.boards import Heard
+from tests.boards import Heard, answering
 from tests.fixtures import PATIENT_S, folder, own
 from tests.store.answers import failed, good, probe
 from tests.store_server import StoreServer
@@ -104,6 +104,27 @@ async def test_a_hold_by_hand_whose_reply_was_lost_is_told_once_the_store_is_bac
     await board.refresh()
 
     assert [move.cause for _, move in heard.moved] == [Cause.MANUAL]
+
+
+async def test_a_hold_that_a_frozen_store_was_asked_for_is_not_made_once_it_goes_on(
+    own: StoreServer, faulty: Faulty
+) -> None:
+    heard = Heard()
+    board = board_over(faulty, heard=heard)
+    for target in (FIRST, SECOND):  # so that it knows the script, and the circuit is known
+        await board.hold(target.name, opened=True, who="ann", why="trial", for_s=60)
+    await asyncio.gather(*(board.refresh() for _ in range(4)))  # over a connection each
+    own.freeze()
+    with pytest.raises(StoreGoneError):
+        await board.refresh()
+    asked = board.refresh(), board.hold(FIRST.name, opened=False, who="ann", why="over", for_s=60)
+    said = await asyncio.gather(*asked, return_exceptions=True)
+    own.thaw()
+    await answering(board)
+
+    assert [type(one) for one in said] == [StoreGoneError] * 2
+    assert [move.after for _, move in heard.moved] == [State.HELD_OPEN] * 2
+    assert board.standing(FIRST.name).state is State.HELD_OPEN
 
 
 async def test_a_move_that_was_never_made_is_never_told(faulty: Faulty, store: RedisStore) -> None:

@@ -183,6 +183,10 @@ class Store(Protocol):
         """
         ...
 
+    def ahead_s(self, target: str) -> float:
+        """How far the clock that a target's moves go by is ahead of the one that is told for all circuits."""
+        ...
+
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
         """All circuits in one round trip, and the store's time; those whose keys are of another kind are left out."""
         ...

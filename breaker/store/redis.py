@@ -140,6 +140,10 @@ class RedisStore:
             won = await self._ask(APPLY.call(keys_of(target, "circuit", "moves"), args))
         return made if won else None
 
+    def ahead_s(self, target: str) -> float:
+        """How far the clock of a target's server is ahead of the one that tells the time for all, if it is known."""
+        return self._servers.ahead_s(*keys_of(target, "circuit"))
+
     async def circuits(self, targets: Sequence[str]) -> tuple[dict[str, Circuit], float]:
         """All circuits in one round trip, and the store's time. Raises StoreGoneError where one can't be read."""
         seen = await self.seen(targets)
@@ -257,7 +261,7 @@ class RedisStore:
 
     def _ahead_s(self, target: str, wish: Wish) -> float:
         """What there is to be added to a wish's moments: turns go by the one time that is told for all circuits."""
-        return self._servers.ahead_s(*keys_of(target, "claim")) if wish.need is Need.TURN else 0.0
+        return self.ahead_s(target) if wish.need is Need.TURN else 0.0
 
     async def _ask(self, call: Call) -> Any:  # Any: what a reply is, the call alone says
         return answered(*await self._servers.send([call]))

@@ -115,7 +115,8 @@ class Mover:
     async def by_hand(self, target: str, wanted: Callable[[Circuit, float], Move | None]) -> Move | None:
         """Make and announce the move that is wanted of a circuit at a moment; None where none is wanted.
 
-        What is known here is tried first, which spares a look: the store moves nothing that is no longer so.
+        What is known here is tried first, which spares a look: the store moves nothing that is no longer so. While the
+        store may be gone it is looked at first: one that is frozen would make the move when nobody waits any more.
         """
         known = self._known(target)
         for _ in range(_TRIES):
@@ -157,8 +158,11 @@ class Mover:
 
     def _known(self, target: str) -> tuple[Circuit, float] | None:
         """A circuit and the store's time as far as they are known here; None where one of them isn't."""
-        circuit, now = self._snapshot.circuits.get(target), self._snapshot.now(time.monotonic())
-        return (circuit, now) if circuit is not None and circuit.epoch and now is not None else None
+        at = time.monotonic()
+        circuit, now = self._snapshot.circuits.get(target), self._snapshot.now(at)
+        if circuit is None or not circuit.epoch or now is None or not self._snapshot.answered(at, target):
+            return None
+        return circuit, now + self._store.ahead_s(target)
 
     async def _there(self, target: str) -> tuple[Circuit, float]:
         """A circuit and the store's time as the store says."""

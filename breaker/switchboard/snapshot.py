@@ -50,6 +50,10 @@ class Snapshot:
         age_s, failed = self.age_s(at, names), self.trouble or self._behind(names)
         return 0.0 if age_s is None else max((STALE_AFTER_S if failed else OLD_AFTER_S) - age_s, 0.0)
 
+    def answered(self, at: float, name: str) -> bool:
+        """Whether a circuit was read when it was last to be, which isn't long ago."""
+        return not self.trouble and name not in self.behind and self.fresh_s(at, [name]) > 0
+
     def told_time(self, began: float, ended: float, now: float) -> None:
         """The store's time was `now` somewhere between two moments."""
         self.clock = StoreClock.read(began, ended, now, self.clock)
@@ -99,9 +103,11 @@ class Snapshot:
         return circuit.epoch != self._left.get(name)
 
     def differs(self, name: str, circuit: Circuit) -> bool:
-        """Whether a circuit that was read is another than the known one."""
-        known = self.circuits.get(name)
-        return known is None or (known.epoch, known.generation) != (circuit.epoch, circuit.generation)
+        """Whether a circuit that was read is another than the known one.
+
+        One that has moved as often may be another: a copy from before the last move has moved on in its own way.
+        """
+        return self.circuits.get(name) != circuit
 
     def remembered(self, target: str, reading: Reading) -> Reading:
         """The reading, with the usual speed that is known here where the store has lost it."""
