@@ -124,7 +124,7 @@ class DoorError(FirstbyteError):
 
 
 class DoorAddressError(DoorError):
-    """The service's address, or the token for it, is written in a way that can't be used."""
+    """The service's address, the token for it or the proxy before it is written in a way that can't be used."""
 
 
 class DoorGoneError(DoorError):

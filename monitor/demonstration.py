@@ -116,7 +116,7 @@ class Story:
 
     async def _ask(self, url: str) -> None:
         """Do what an agent does before a step."""
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(trust_env=False) as client:
             said = (await client.get(f"{url}/route", params={"route": "coder"})).json()
         until = "" if said["until_s"] is None else f", for {said['until_s']:.0f} s more"
         why = (

@@ -51,6 +51,14 @@ def test_the_demonstration_ends_quietly_where_nobody_is_left_to_read_it(lines: i
     assert (telling.returncode, said, read.count(b"\n")) == (0, b"", lines)
 
 
+async def test_the_demonstration_asks_its_own_service_past_any_proxy(tmp_path: Path) -> None:
+    env = environment(tmp_path, {"ALL_PROXY": "gopher://127.0.0.1:1", "all_proxy": ""})
+    async with started("run", env=env, cwd=tmp_path) as demonstration:
+        await demonstration.line(r"GET /route\?route=coder", within_s=240)
+        demonstration.send(signal.SIGTERM)
+        assert await demonstration.end(within_s=240) == 0
+
+
 async def test_version_says_which_one() -> None:
     assert main(["version"]) == 0
     assert main(["version", "--json"]) == 0

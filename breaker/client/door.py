@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from breaker.client.address import Address
 from breaker.client.http import httpx
+from breaker.client.proxies import usable_proxies
 from breaker.client.quiet import unlogged
 from breaker.client.said import Decision, not_ours
-from breaker.errors import DoorGoneError, DoorRefusedError
+from breaker.errors import DoorAddressError, DoorGoneError, DoorRefusedError
 
 
 class Door:
@@ -25,7 +26,8 @@ class Door:
     def __init__(self, url: str | None = None, *, token: str | None = None, timeout_s: float = 2.0) -> None:
         self._address = Address.found(url, token)
         self.url = self._address.url
-        self._http = httpx.Client(timeout=timeout_s, **self._address.options())
+        with usable_proxies(DoorAddressError):
+            self._http = httpx.Client(timeout=timeout_s, **self._address.options())
 
     def __repr__(self) -> str:
         """Without the token."""

@@ -23,6 +23,7 @@ from breaker.client.moved import Shelf
 from breaker.client.outbox import Outbox
 from breaker.client.said import Fallback
 from breaker.client.silence import Silence
+from breaker.errors import DoorAddressError
 
 if TYPE_CHECKING:
     from breaker.client.running import Running
@@ -139,6 +140,8 @@ class Engine:
             with loading():
                 from breaker.client.running import run  # here, so that no agent waits for event loops to be loaded
             run(self)
+        except DoorAddressError as error:
+            _log.warning("going on without the service: %s", error)
         except Exception:  # noqa: BLE001 # whatever breaks here must not reach an agent
             _log.exception("the client's thread broke; the client goes on alone")
         finally:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from breaker.client.address import Address
 from breaker.client.http import httpx
+from breaker.client.proxies import usable_proxies
 from breaker.client.quiet import unlogged
 from breaker.client.said import not_ours, refusal
 from breaker.client.silence import Silence
-from breaker.errors import DoorGoneError
+from breaker.errors import DoorAddressError, DoorGoneError
 
 # A service that is there answers within this.
 LIMIT_S = 5.0
@@ -32,13 +33,17 @@ class Reply(NamedTuple):
 
 
 class Link:
-    """The way to the service; made and used within one event loop."""
+    """The way to the service; made and used within one event loop.
+
+    Raises DoorAddressError where the environment's proxy can't be used.
+    """
 
     def __init__(self, address: Address, silence: Silence) -> None:
         self._address = address
         self._silence = silence
         limits = httpx.Limits(keepalive_expiry=_KEEP_S)
-        self._http = httpx.AsyncClient(timeout=None, limits=limits, **address.options())  # `ask` bounds it
+        with usable_proxies(DoorAddressError):
+            self._http = httpx.AsyncClient(timeout=None, limits=limits, **address.options())  # `ask` bounds it
         self._http.headers["Accept-Encoding"] = "identity"
 
     async def aclose(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import httpx
 
+from breaker.client.proxies import usable_proxies
 from monitor.backtest.faults import PrometheusError, TraceError
 
 # One question, and all of them together.
@@ -29,8 +30,8 @@ class Series(NamedTuple):
 class Prometheus:
     """A server to ask; use it as a context manager.
 
-    Raises TraceError where the address can't be used or a question is refused, PrometheusError where nothing answers in
-    time or what answers isn't Prometheus. No error shows a password.
+    Raises TraceError where the address or the environment's proxy can't be used or a question is refused,
+    PrometheusError where nothing answers in time or what answers isn't Prometheus. No error shows a password.
     """
 
     def __init__(self, url: str) -> None:
@@ -43,11 +44,12 @@ class Prometheus:
             raise TraceError("that is not an address (not shown); write it like http://127.0.0.1:9090") from None
         self.name = str(base.copy_with(username=None, password=None, query=None, fragment=None)).rstrip("/")
         self._until = time.monotonic() + ALL_S
-        self._http = httpx.Client(
-            base_url=base.copy_with(query=None, fragment=None),
-            timeout=httpx.Timeout(ANSWER_S, connect=CONNECT_S),
-            trust_env=base.host not in _HERE,  # a proxy knows nothing of this machine's loopback
-        )
+        with usable_proxies(TraceError):
+            self._http = httpx.Client(
+                base_url=base.copy_with(query=None, fragment=None),
+                timeout=httpx.Timeout(ANSWER_S, connect=CONNECT_S),
+                trust_env=base.host not in _HERE,  # a proxy knows nothing of this machine's loopback
+            )
 
     def __enter__(self) -> Self:
         """Itself."""

@@ -3,16 +3,18 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import httpx
 
 from breaker.api.access import Access, Guard
 from breaker.client import AsyncFirstbyte, Spot
+from breaker.client.proxies import usable_proxies
 from breaker.client.transport.outgoing import Outgoing
 from breaker.errors import DoorAddressError
 from breaker.route import Route
 from breaker.target import Target
-from monitor.guard.door import LocalDoor
+from monitor.guard.door import LocalDoor, RefusedError
 from monitor.listening import bind, serving
 from monitor.settings import Door
 
@@ -40,7 +42,8 @@ async def guard(host: str, port: int, url: str | None, routes: Sequence[Route], 
 
 
 def _transport(proxy: str | None) -> httpx.AsyncHTTPTransport:
-    return httpx.AsyncHTTPTransport(limits=_CONNECTIONS, proxy=proxy)
+    with usable_proxies(partial(RefusedError, 502, "no_proxy")):
+        return httpx.AsyncHTTPTransport(limits=_CONNECTIONS, proxy=proxy)
 
 
 def _fallback(routes: Sequence[Route]) -> dict[str, list[Spot]]:

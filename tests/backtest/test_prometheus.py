@@ -155,6 +155,13 @@ async def test_a_prometheus_that_scrapes_something_else(capsys: pytest.CaptureFi
     assert "has seen no probes of Firstbyte's in that time; is it the one that scrapes it?" in text
 
 
+async def test_a_proxy_that_can_not_be_used_is_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://me:sesame@127.0.0.1:1")
+
+    with pytest.raises(TraceError, match=r"^the proxy ALL_PROXY=gopher://127\.0\.0\.1:1 can't be used"):
+        Asked("http://prometheus.invalid")
+
+
 @pytest.mark.parametrize("target", ["glm", 'a/b"} or vector(1)#', "", "A/b"])
 async def test_no_target(target: str) -> None:
     with Asked("http://127.0.0.1:1") as asked, pytest.raises(TraceError, match="is no target; write provider/model"):

@@ -308,6 +308,23 @@ async def test_the_command_serves_the_routes_of_a_configuration_without_a_servic
     assert came.done["target"] == "first/m"
 
 
+async def test_a_proxy_that_can_not_be_used_is_told_who_asks(tmp_path: Path) -> None:
+    text = CONFIG.format(first="http://first.invalid/v1", second="http://second.invalid/v1")
+    (tmp_path / "firstbyte.yaml").write_text(text, encoding="utf-8")
+    more = {"FIRSTBYTE_URL": nobody(), "ALL_PROXY": "gopher://me:sesame@127.0.0.1:1", "no_proxy": "", "NO_PROXY": ""}
+    env = environment(tmp_path / "data", more)
+    async with started("guard", "--port", "0", env=env, cwd=tmp_path) as process:
+        address = (await process.line(r"guarding at (\S+)/v1,", within_s=240))[1]
+        async with asking(address) as client:
+            response = await client.post("/v1/chat/completions", json=body())
+        process.send(signal.SIGTERM)
+        assert await process.end() == 0
+
+    assert response.status_code == 502
+    assert response.json()["error"]["message"].startswith("the proxy ALL_PROXY=gopher://127.0.0.1:1 can't be used")
+    assert "Traceback" not in "\n".join(process.said)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
