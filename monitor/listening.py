@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import uvicorn
 
+from breaker.api.ending import Ending
 from breaker.errors import FirstbyteError
 from monitor.settings import Door
 
@@ -52,7 +53,7 @@ async def serving(
     `protocol` is that of its connections; None: the one of `breaker.api.connection`, where what it needs is installed.
     """
     config = uvicorn.Config(
-        app,
+        Ending(app),
         http=protocol or bounded(),
         log_config=None,
         access_log=False,

@@ -12,7 +12,6 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from breaker.api.access import NO_MORE
-from breaker.api.ending import Ending
 from breaker.api.problems import ProblemError
 
 # The most that may come before a request's body, and again around and behind the body.
@@ -37,7 +36,6 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what uvicorn hands over is its own affair
         super().__init__(*args, **kwargs)
-        self.app = Ending(self.app)
         self._between = True  # no question has begun that isn't read to its end
         self._in_head = False
         self._besides = 0  # bytes of this question that are no body, since it began or since the last of its body

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from breaker.api.access import Access
 from breaker.api.connection import Connection
+from breaker.api.ending import Ending
 from breaker.api.route.desk import Desk
 from breaker.api.route.lane import Lane
 from breaker.api.route.question import Question
@@ -93,7 +94,7 @@ async def served(app: FastAPI, lane: Lane | None, **config: object) -> AsyncIter
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     chosen = {"log_config": None, "access_log": False, "lifespan": "off", "server_header": False, **config}
-    server = _Server(uvicorn.Config(app, http=http, timeout_graceful_shutdown=1, **chosen))  # type: ignore[arg-type] # words of many kinds
+    server = _Server(uvicorn.Config(Ending(app), http=http, timeout_graceful_shutdown=1, **chosen))  # type: ignore[arg-type] # words of many kinds
     running = asyncio.create_task(server.serve(sockets=[listening]))
     made = Served(server, listening.getsockname(), running, heard, gone)
     try:

@@ -6,8 +6,11 @@ import logging
 
 import pytest
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from breaker.api import bodies
+from monitor.listening import bind, serving
+from monitor.settings import Door
 from tests.api.lanes import HOST, served
 from tests.api.world import good
 
@@ -54,13 +57,19 @@ async def test_a_body_that_breaks_off_is_no_fault_of_ours(app: FastAPI, caplog: 
 async def test_who_is_not_answered_when_the_service_stops_is_told_so(
     app: FastAPI, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with served(app, None) as server:
-        reader, writer = await asyncio.open_connection(*server.place)
-        writer.write(head(100) + b"[")
+    begun = asyncio.Event()
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.set()
+        await app(scope, receive, send)
+
+    with bind(Door(host="127.0.0.1", port=0)) as listening:
+        async with serving(noting, listening):
+            reader, writer = await asyncio.open_connection(*listening.getsockname())
+            writer.write(head(100) + b"[")
+            async with asyncio.timeout(60):
+                await begun.wait()
         async with asyncio.timeout(60):
-            while not any(one.spoken() for one in server.connections):  # noqa: ASYNC110 # it has no event
-                await asyncio.sleep(0.001)
-            await server.stop()
             said = await reader.read()
         writer.close()
         await writer.wait_closed()
