@@ -1,6 +1,6 @@
 """Says in a sentence what a person should know first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,9 +65,8 @@ def headline(decisions: Sequence[Decision], standings: Sequence[Standing], now: 
     return Headline(known_now.mood, known_now.text, (*known_now.more, *old, *(one for one in also if one not in first)))
 
 
-def of_decision(decision: Decision, standings: Sequence[Standing], now: float) -> str:
-    """Why a route goes where it goes."""
-    by_name = {standing.target.name: standing for standing in standings}
+def of_decision(decision: Decision, by_name: Mapping[str, Standing], now: float) -> str:
+    """Why a route goes where it goes; `by_name` are how its targets stand."""
     primary = by_name[decision.route.targets[0].name]
     match decision.role:
         case Role.PRIMARY:

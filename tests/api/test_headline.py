@@ -250,7 +250,7 @@ def test_a_target_that_is_used_although_it_is_out_is_no_target_in_order() -> Non
 
     assert (decision.role, decision.target) == (Role.LAST_RESORT, PRIMARY)
     assert told.text == "coder has too many targets out and goes to zai/glm-5.3-flash, although that is out too."
-    assert of_decision(decision, view.standings, view.now) == (
+    assert of_decision(decision, view.by_name, view.now) == (
         "Too many of this route's targets are out, so zai/glm-5.3-flash is used although it is out. "
         "The next chance comes in about 6 min."
     )
@@ -284,13 +284,13 @@ def test_each_cause_is_said_in_words_of_its_own(cause: Cause, left_s: float, tex
     view = scene(primary=circuit(cause=cause, moved_s=700, left_s=left_s), logs={"primary": log})
 
     (decision, _) = view.decisions
-    assert of_decision(decision, view.standings, view.now) == f"zai/glm-5.3-flash {text}"
+    assert of_decision(decision, view.by_name, view.now) == f"zai/glm-5.3-flash {text}"
 
 
 def test_a_slump_of_a_target_of_which_little_is_known_is_said_without_numbers() -> None:
     view = scene(primary=circuit(cause=Cause.SLUMP, moved_s=212, left_s=388))
 
-    told = of_decision(view.decisions[0], view.standings, view.now)
+    told = of_decision(view.decisions[0], view.by_name, view.now)
 
     assert told == "zai/glm-5.3-flash is far slower than usual; it may be back in about 6 min."
 

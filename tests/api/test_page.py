@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -12,13 +13,14 @@ import redis
 
 from breaker.api import Access, Besides, Level, Notice, create_app, page
 from breaker.api.notices import Aside, Line, Spent
+from breaker.api.page import View
 from breaker.api.recent import Recent
 from breaker.circuit import Cause, Circuit, Move, State
 from breaker.errors import StoreGoneError
 from breaker.log import Log
 from breaker.policy import Policy
 from breaker.store.redis import RedisStore
-from breaker.switchboard import Switchboard
+from breaker.switchboard import Standing, Switchboard
 from tests.api.scenes import NOW, circuit, entry, held, knows, scene
 from tests.api.world import BACKUP, PRIMARY, ROUTES, URL, failed, good
 from tests.reporting import report
@@ -181,6 +183,33 @@ def test_a_full_page_says_all_of_it() -> None:
         assert part in said
     assert "11:56:28 UTC" in said
     assert "29 Nov 08:13 UTC" in said
+
+
+class Passed(list[Standing]):
+    """Standings that count how often somebody goes through them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Standing]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_however_many_routes_there_are_all_targets_are_gone_through_as_often() -> None:
+    def passed(view: View) -> int:
+        standings = Passed(view.standings)
+        page.render(replace(view, standings=standings))
+        return standings.times
+
+    view = scene()
+
+    assert passed(replace(view, decisions=[*view.decisions] * 20)) == passed(view) > 0
+
+
+def test_the_page_is_drawn_in_a_piece_for_each_target_and_each_route_at_least() -> None:
+    view = scene()
+
+    assert len(list(page.drawn(replace(view, decisions=[*view.decisions] * 20)))) > 20 * len(view.decisions)
 
 
 def test_a_state_is_told_without_its_colour() -> None:

@@ -26,9 +26,12 @@ def render(view: View) -> str:
 def drawn(view: View) -> Iterator[str]:
     """The page's HTML in pieces, of which none takes long: between two, others may have their turn."""
     told = headline(view.decisions, view.standings, view.now, known=view.known)
-    cards = []
+    cards, ways = [], []
     for number, standing in enumerate(view.standings):
         cards.append(targets.card(standing, view, number))
+        yield ""
+    for decision in view.decisions:
+        ways.append(routes.card(decision, view))
         yield ""
     yield _SHEET.filled(
         title=escape(f"{told.text.rstrip('.')} · Firstbyte"),
@@ -42,7 +45,7 @@ def drawn(view: View) -> Iterator[str]:
         more=_more(told),
         facts=escape(" ".join(_facts(view))),
         notices=_notices(view.notices),
-        routes="\n".join(routes.card(decision, view) for decision in view.decisions),
+        routes="\n".join(ways),
         targets="\n".join(cards),
         moves=moves.section(view),
         spending=spending.section(view.spent),

@@ -23,7 +23,7 @@ def card(decision: Decision, view: View) -> str:
         f'<article class="route"><header><h3>{escape(decision.route.name)}</h3>'
         f'<span class="role {role}">{_ROLES[decision.role]}</span></header>\n'
         f"<ol>\n{steps}\n</ol>\n"
-        f"<footer><p>{escape(of_decision(decision, view.standings, view.now))}</p>"
+        f"<footer><p>{escape(of_decision(decision, view.by_name, view.now))}</p>"
         f'<p class="left">{_left(decision, view)}</p></footer></article>'
     )
 

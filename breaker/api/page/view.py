@@ -29,10 +29,15 @@ class View:
     histories: Mapping[str, History] = field(default_factory=dict)
     spent: Sequence[Spent] | None = None
     asides: Sequence[Aside] = ()
+    by_name: Mapping[str, Standing] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Find each target's standing without a search."""
+        object.__setattr__(self, "by_name", {standing.target.name: standing for standing in self.standings})
 
     def standing(self, target: Target) -> Standing:
         """How a target of a route stands."""
-        return next(standing for standing in self.standings if standing.target == target)
+        return self.by_name[target.name]
 
     def history(self, target: Target) -> History:
         """What is known of a target's last day."""

@@ -48,7 +48,7 @@ def _route(decision: Decision, view: View) -> RouteStatusShape:
         "route": decision.route.name,
         "target": decision.target.name,
         "role": decision.role.value,
-        "why": of_decision(decision, view.standings, view.now),
+        "why": of_decision(decision, view.by_name, view.now),
         "in_order": sum(standing.state.passes for standing in standings),
         "stale": decision.stale,
         "targets": [_step(standing, chosen=standing.target == decision.target) for standing in standings],

@@ -50,7 +50,7 @@ def _of_route(decision: Decision, view: View) -> tuple[str, str]:
     """A route's status, and why."""
     unknown = decision.stale or sentences.unknown(view.standing(decision.target), view.now)
     status = "degraded_performance" if unknown and decision.role is Role.PRIMARY else _ROLES[decision.role]
-    return status, of_decision(decision, view.standings, view.now)
+    return status, of_decision(decision, view.by_name, view.now)
 
 
 def _of_target(standing: Standing, view: View) -> tuple[str, str]:
