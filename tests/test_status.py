@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from breaker.api.shaping import of_standing
+from breaker.api.shaping import by_target, of_standing
 from breaker.circuit import Cause, Circuit, Held
 from breaker.log import Log
 from monitor.cli import main
@@ -24,7 +24,7 @@ CLOSED_BY_HAND = Held(opened=False, who="anna", why="new plan", since=NOW - 60, 
 async def status(*words: str, about: Mapping[str, object] = CALM, log: Log | None = None, **circuits: object) -> int:
     """Run the command against a service that knows these circuits."""
     view = scene(logs={} if log is None else {"primary": log}, **circuits)  # type: ignore[arg-type] # by short name
-    said = {**about, "targets": [of_standing(standing, ROUTES, NOW) for standing in view.standings]}
+    said = {**about, "targets": [of_standing(standing, by_target(ROUTES), NOW) for standing in view.standings]}
 
     async def answer(exchange: Exchange) -> None:
         await exchange.whole(json.dumps(said).encode())

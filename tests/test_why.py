@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from breaker.answer import Ended
-from breaker.api.shaping import of_move, of_standing
+from breaker.api.shaping import by_target, of_move, of_standing
 from breaker.circuit import Cause, Circuit, Move, due, hold, release, restored, state, until
 from breaker.log import Log
 from breaker.policy import Policy
@@ -96,7 +96,9 @@ def known(
         stale=False,
     )
     said = {"stale": False, "age_s": 0.4, "self_suspect_s": None, **about}
-    return _Known(said, of_standing(standing, ROUTES, now), [of_move(target.name, each, now) for each in moves])
+    return _Known(
+        said, of_standing(standing, by_target(ROUTES), now), [of_move(target.name, each, now) for each in moves]
+    )
 
 
 def test_an_open_circuit_is_told_from_what_it_is_to_what_comes_next() -> None:

@@ -1,6 +1,7 @@
 """Puts what the switchboard knows into the shapes of the door: times in seconds, rounded to milliseconds."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
@@ -61,8 +62,17 @@ def _of_unable(each: Unable) -> UnableShape:
     return {"target": each.target, "lacks": lacks, "max_input_tokens": each.max_input_tokens}
 
 
-def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> TargetShape:
-    """A target as it stands at `now`."""
+def by_target(routes: Sequence[Route]) -> dict[str, list[str]]:
+    """The names of the routes that each target is in, by its name."""
+    inside = defaultdict[str, list[str]](list)
+    for route in routes:
+        for name in {target.name for target in route.targets}:
+            inside[name].append(route.name)
+    return inside
+
+
+def of_standing(standing: Standing, routes: Mapping[str, Sequence[str]], now: float) -> TargetShape:
+    """A target as it stands at `now`; `routes` are those that each target is in."""
     target, circuit = standing.target, standing.circuit
     last = newest(standing.log)
     return {
@@ -73,7 +83,7 @@ def of_standing(standing: Standing, routes: Sequence[Route], now: float) -> Targ
         "api_key_env": target.provider.api_key_env,
         "can": None if target.can is None else [ability.value for ability in target.can],
         "max_input_tokens": target.max_input_tokens,
-        "routes": [route.name for route in routes if target in route.targets],
+        "routes": list(routes[target.name]),
         "state": standing.state.value,
         "cause": standing.cause and standing.cause.value,
         "since_s": _ago(since(standing), now),

@@ -9,14 +9,16 @@ import pytest
 
 from breaker.api import Access, create_app
 from breaker.api.recent import READ, Recent
-from breaker.api.shaping import of_standing
+from breaker.api.shaping import by_target, of_standing
 from breaker.circuit import Move
 from breaker.log import Log
 from breaker.policy import Policy
+from breaker.route import Route
 from breaker.store.redis import RedisStore
 from breaker.switchboard import LOOK_S, Switchboard
 from tests.api.scenes import NOW, entry, knows, scene
 from tests.api.world import BACKUP, OTHER, PRIMARY, ROUTES, URL, failed, good, part_gone
+from tests.compared import Compared
 from tests.reporting import report
 from tests.store_server import StoreServer
 
@@ -29,6 +31,20 @@ async def test_all_targets_stand_in_the_order_of_the_routes(door: httpx.AsyncCli
     assert [target["target"] for target in said["targets"]] == [PRIMARY.name, BACKUP.name, OTHER.name]
     assert [target["routes"] for target in said["targets"]] == [["coder"], ["coder"], ["reviewer"]]
     assert said["stale"] is False
+
+
+async def test_of_many_targets_none_is_looked_for_among_all_routes(store: RedisStore) -> None:
+    targets = [replace(PRIMARY, model=Compared(f"m{n}")) for n in range(100)]
+    routes = [Route(name=f"r{n}", targets=tuple(targets[10 * n : 10 * n + 20])) for n in range(10)]
+    app = create_app(Switchboard(store, routes, {target.name: Policy() for target in targets}), access=Access())
+    Compared.times = 0
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=URL) as client:
+        said = (await client.get("/targets")).json()["targets"]
+
+    assert Compared.times < 1_000
+    assert [target["routes"] for target in said] == [
+        [f"r{n}" for n in (i // 10 - 1, i // 10) if n >= 0] for i in range(100)
+    ]
 
 
 async def test_a_target_that_was_never_asked_has_nothing_to_show(door: httpx.AsyncClient) -> None:
@@ -224,7 +240,7 @@ def test_usual_speed_is_told_once_it_is_known_and_a_limit_only_where_there_is_a_
     view = scene(logs={"primary": knows(Log(probes=(entry(PRIMARY, 12),)), usual_s=3.0)})
     standing = replace(view.standings[0], policy=Policy(slump=slump))
 
-    said = of_standing(standing, ROUTES, NOW)
+    said = of_standing(standing, by_target(ROUTES), NOW)
 
     assert said["usual_first_byte_s"] == pytest.approx(3.0, rel=0.1)
     assert ((said["sluggish_above_s"] or 0.0) > 5.0) is slump

@@ -35,6 +35,7 @@ from monitor.metrics.series import Number
 from monitor.metrics.table import table
 from monitor.reloading import Reloading
 from monitor.settings import Budget, Settings, TargetPlan
+from tests.compared import Compared
 from tests.probes.world import report, settings
 
 LABELS = {"provider": "p", "model": "m"}
@@ -508,26 +509,13 @@ def test_of_a_target_that_went_nothing_is_shown(metrics: Metrics) -> None:
     assert "q" in labels
 
 
-class Model(str):
-    """A model's name that counts how often it is held against another one."""
-
-    __slots__ = ()
-    compared = 0
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        equal = str.__eq__(self, other)
-        Model.compared += not equal
-        return equal
-
-
 @pytest.mark.parametrize("after", ["a", "b"], ids=["those that stay", "others"])
 def test_of_many_targets_none_is_held_against_all_others(after: str) -> None:
-    Model.compared = 0
-    metrics = Metrics(settings([plan(Model(f"a{i}")) for i in range(100)]))
-    metrics.renew(settings([plan(Model(f"{after}{i}")) for i in range(100)]))
+    Compared.times = 0
+    metrics = Metrics(settings([plan(Compared(f"a{i}")) for i in range(100)]))
+    metrics.renew(settings([plan(Compared(f"{after}{i}")) for i in range(100)]))
 
-    assert Model.compared < 1_000
+    assert Compared.times < 1_000
     assert value(metrics, "probe_interval_seconds", provider="p", model=f"{after}99") == 60
 
 

@@ -97,7 +97,8 @@ def _read(kind: type[Body], body: bytes) -> Body:
 
 
 def _standing(switchboard: Switchboard, target: str) -> Response:
-    return as_json(shaping.of_standing(switchboard.standing(target), switchboard.routes, switchboard.now()))
+    routes = shaping.by_target(switchboard.routes)
+    return as_json(shaping.of_standing(switchboard.standing(target), routes, switchboard.now()))
 
 
 def _body(kind: type[BaseModel]) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """What people and their tools look at: the page, /targets and /moves."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -33,14 +34,19 @@ def router(switchboard: Switchboard, looking: Looking) -> APIRouter:
         await switchboard.look_again()
         standings = switchboard.standings() if target is None else [switchboard.standing(target)]
         age_s = switchboard.age_s([standing.target.name for standing in standings])
-        now, suspect_s = switchboard.now(), switchboard.self_suspect_s()
-        shape: shapes.TargetsShape = {
-            "stale": any(standing.stale for standing in standings),
-            "age_s": shaping.ms(age_s),
-            "self_suspect_s": shaping.ms(suspect_s),
-            "targets": [shaping.of_standing(standing, switchboard.routes, now) for standing in standings],
-        }
-        return as_json(shape)
+        routes, now, suspect_s = switchboard.routes, switchboard.now(), switchboard.self_suspect_s()
+
+        def said() -> Response:
+            inside = shaping.by_target(routes)
+            shape: shapes.TargetsShape = {
+                "stale": any(standing.stale for standing in standings),
+                "age_s": shaping.ms(age_s),
+                "self_suspect_s": shaping.ms(suspect_s),
+                "targets": [shaping.of_standing(one, inside, now) for one in standings],
+            }
+            return as_json(shape)
+
+        return await asyncio.to_thread(said)  # with many targets it takes long
 
     @paths.get("/moves", response_model=shapes.MovesShape)
     async def moves(
