@@ -153,7 +153,16 @@ async def _http(request: Request, error: Exception) -> Response:
         405: ("wrong-method", f"{shortened(request.url.path)!r} doesn't take {shortened(request.method)}"),
     }
     kind, detail = details.get(error.status_code, ("refused", HTTPStatus(error.status_code).phrase))
-    return ProblemError(error.status_code, kind, detail, headers=error.headers).response()
+    return ProblemError(error.status_code, kind, detail, headers=_truly(error.headers)).response()
+
+
+def _truly(headers: Mapping[str, str] | None) -> dict[str, str]:
+    """The router knows nothing of HEAD, which comes to it as GET."""
+    made = dict(headers or {})
+    if (allowed := made.get("Allow")) is not None:
+        methods = {method.strip() for method in allowed.split(",")}
+        made["Allow"] = ", ".join(sorted(methods | {"HEAD"} if "GET" in methods else methods))
+    return made
 
 
 async def _unforeseen(_: Request, __: Exception) -> Response:
