@@ -116,6 +116,7 @@ async def service(
                 reload=reloading.now if reloading else None,
             )
             metrics.watch_door(doorway.desk.prepared.given, doorway.desk.times)
+            metrics.watch_events(doorway.desk.feed)
         await _first_look(board)
         stack.enter_context(_tasks(_refresh(board, mend), board.follow, _settle(board)))
         if parts.probes:

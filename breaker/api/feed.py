@@ -112,14 +112,16 @@ class Reader:
         """Let the stream begin with these."""
         self._missed = [event for event in missed if event.target in self._targets][-REMEMBERED:]
 
-    def tell(self, event: Event) -> None:
-        """Send an event, if it concerns this reader; one that is too far behind is dropped."""
+    def tell(self, event: Event) -> bool:
+        """Send an event, if it concerns this reader; False where the reader is too far behind, and is dropped."""
         if event.target not in self._targets:
-            return
+            return True
         self._queue.append(event)
         self._woken.set()
-        if len(self._queue) > MOST_BEHIND:
-            self.leave()
+        if len(self._queue) <= MOST_BEHIND:
+            return True
+        self.leave()
+        return False
 
     def leave(self) -> None:
         """End the stream; what wasn't sent yet is forgotten."""
@@ -144,9 +146,13 @@ class Reader:
 
 
 class Feed:
-    """The moves of all targets, made here or elsewhere. Reads the ledger only once somebody has listened."""
+    """The moves of all targets, made here or elsewhere. Reads the ledger only once somebody has listened.
+
+    `dropped` is how many readers were too far behind.
+    """
 
     def __init__(self, board: Switchboard) -> None:
+        self.dropped = 0
         self._board = board
         self._readers: set[Reader] = set()
         # Up to where each target's moves were told; of one that nothing is known of, since when (monotonic) they are.
@@ -281,7 +287,7 @@ class Feed:
     def _publish(self, event: Event) -> None:
         self._recent.append(event)
         for reader in list(self._readers):
-            reader.tell(event)
+            self.dropped += not reader.tell(event)
 
     def _event(self, target: str, move: Move) -> Event:
         named, shape = str(Cursor.of(move)), shaping.of_move(target, move, self._board.now())

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from breaker import __version__
 from breaker.answer import Answer, Source
+from breaker.api.feed import Feed
 from breaker.api.route.given import Given
 from breaker.api.route.times import Times
 from breaker.circuit import Move
@@ -103,6 +104,10 @@ class Metrics:
     def watch_door(self, given: Given, times: Times) -> None:
         """Show what this door has told agents, and how long that took."""
         self._live.given, self._live.times = given, times
+
+    def watch_events(self, feed: Feed) -> None:
+        """Show how many readers of moves this door has dropped."""
+        self._live.feed = feed
 
     def watch_configuration(self, reloading: Reloading) -> None:
         """Show whether the configuration in use is the one in the file."""

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from breaker.api.feed import Feed
 from breaker.api.route.given import Given
 from breaker.api.route.times import BOUNDS_S, Times
 from breaker.circuit import State
@@ -36,6 +37,7 @@ class Live(Collector):
         self.lag: LoopLag | None = None
         self.given: Given | None = None
         self.times: Times | None = None
+        self.feed: Feed | None = None
         self.reloading: Reloading | None = None
         self.notices = Sent()
         self.audits: Sequence[Outlet] = ()
@@ -68,6 +70,7 @@ class Live(Collector):
             names.LOOP_LAG: lambda: () if self.lag is None else _one(self.lag.take_worst_s()),
             names.ROUTE_REQUESTS: lambda: () if self.given is None else _requests(self.given),
             names.ROUTE_STALE: lambda: () if self.given is None else _stale(self.given),
+            names.EVENT_READERS_DROPPED: lambda: () if self.feed is None else _one(self.feed.dropped),
             names.NOTICES: lambda: _forms(self.notices.sent.__getitem__),
             names.NOTICE_FAILURES: lambda: _forms(self.notices.failed.__getitem__),
             names.NOTICES_DROPPED: lambda: _forms(self.notices.dropped.__getitem__),

@@ -189,6 +189,9 @@ ROUTE_TIMES = _histogram(
     "How long answers to GET /route took here, one in eight of the plain ones; waiting for a change isn't counted.",
     buckets=BOUNDS_S,
 )
+EVENT_READERS_DROPPED = _counter(
+    "event_readers_dropped_total", "Streams of /events that were ended since their reader was too far behind."
+)
 STORE_CALL = _histogram(
     "store_call_seconds", "How long the store took to answer a call; good ones only.", buckets=CALL_S
 )

@@ -375,11 +375,26 @@ async def test_a_reader_that_is_too_far_behind_is_dropped() -> None:
     stream = reader.stream()
     await anext(stream)
 
-    for number in range(feed.MOST_BEHIND + 1):
-        reader.tell(Event(PRIMARY.name, str(number), b"x"))
+    kept = [reader.tell(Event(PRIMARY.name, str(number), b"x")) for number in range(feed.MOST_BEHIND + 1)]
 
+    assert kept == [True] * feed.MOST_BEHIND + [False]
     assert left[:1] == [reader]
     assert [text async for text in stream] == []
+
+
+async def test_readers_that_are_dropped_are_counted(
+    desk: Desk, switchboard: Switchboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MOST_BEHIND", 0)
+    await desk.feed.reader(lambda: [OTHER.name], None)
+    await desk.feed.reader(lambda: ALL, None)
+
+    await hold(switchboard)
+    async with asyncio.timeout(60):
+        while not desk.feed.dropped:  # noqa: ASYNC110 # it has no event
+            await asyncio.sleep(0.001)
+
+    assert (desk.feed.dropped, len(desk.feed)) == (1, 1)
 
 
 async def test_a_stream_ends_where_its_target_has_left_its_route(

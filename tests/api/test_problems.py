@@ -59,9 +59,7 @@ async def test_a_route_that_must_be_named_is_asked_for(door: httpx.AsyncClient) 
 
 
 @pytest.mark.parametrize(("path", "allowed"), [("/route", "GET, HEAD"), ("/reports", "POST")])
-async def test_a_method_that_is_refused_is_told_which_are_not(
-    door: httpx.AsyncClient, path: str, allowed: str
-) -> None:
+async def test_a_method_that_is_refused_is_told_which_are_not(door: httpx.AsyncClient, path: str, allowed: str) -> None:
     assert (await door.delete(path)).headers["allow"] == allowed
 
 

@@ -11,6 +11,7 @@ from prometheus_client import Metric
 from prometheus_client.exposition import choose_encoder
 
 from breaker.answer import Answer, Ended, Source
+from breaker.api.feed import Feed
 from breaker.api.route.given import Given
 from breaker.api.route.times import Times
 from breaker.circuit import Cause, Circuit, Move, State
@@ -95,6 +96,7 @@ async def test_every_metric_is_declared_with_its_labels_and_is_there(metrics: Me
     metrics.phases("p/m", dict.fromkeys(Phase, 0.1))
     metrics.spent("p/m", Cost(prompt_tokens=1), 0.5)
     metrics.watch_door(Given(SETTINGS.routes), Times())
+    metrics.watch_events(Feed(board))
     metrics.watch_configuration(Reloading(replace(SETTINGS, source=Path("firstbyte.yaml")), {}))
     opened = Circuit(epoch="e", generation=1, cause=Cause.ERRORS, moved_at=1e9, open_until=None)
     board._snapshot.circuits["p/m"] = opened
