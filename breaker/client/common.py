@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from breaker.client.address import Address
 from breaker.client.engine import FLUSH_S, Engine
+from breaker.client.forking import renew_in_child
 from breaker.client.keeping import Book, Kept
 from breaker.client.moved import Shelf
 from breaker.client.outbox import Outbox, Waiting
@@ -52,7 +53,7 @@ class Client:
         self._book = Book(self._fallback, strict=strict)
         self._kept = self._book.kept  # read at every step
         self._begin()
-        _clients.add(self)
+        renew_in_child(self, Client._forked)
 
     def __repr__(self) -> str:
         """Without the token."""
@@ -211,14 +212,4 @@ class Client:
         return monotonic() + FLUSH_S
 
 
-_clients: weakref.WeakSet[Client] = weakref.WeakSet()
 _left_to_parents: list[Engine] = []
-
-
-def _after_fork() -> None:
-    for client in list(_clients):
-        client._forked()  # noqa: SLF001 # of this module
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from breaker.client.address import Address
+from breaker.client.forking import loading
 from breaker.client.keeping import Book, Kept
-from breaker.client.loading import loading
 from breaker.client.moved import Shelf
 from breaker.client.outbox import Outbox
 from breaker.client.said import Fallback

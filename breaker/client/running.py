@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from anyio.lowlevel import checkpoint
 
 from breaker.client.asking import Asker
+from breaker.client.forking import loading
 from breaker.client.keeping import Kept
 from breaker.client.link import Link
-from breaker.client.loading import loading
 from breaker.client.moved import Shelf
 from breaker.client.telling import Teller
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from breaker.answer import Answer, Part
+from breaker.client.forking import renew_in_child
 from breaker.client.keeping import WAIT_S
 from breaker.client.outbox import Waiting
 from breaker.client.run.arrival import Arrival, awaited, waited
@@ -37,7 +36,7 @@ class Journal:
         self.beginning = threading.Lock()  # held for no longer than it takes to note that a call begins
         self._client = client
         self._abouts: dict[str, list[str]] = {}
-        _journals.add(self)
+        renew_in_child(self, Journal.forked)
 
     def forked(self) -> None:
         """In a new process: whoever noted that a call begins is the parent's."""
@@ -171,15 +170,3 @@ class Journal:
         self.box.away = self.box.away or not came
         if came or not silent:
             what.come = True
-
-
-_journals: weakref.WeakSet[Journal] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for journal in list(_journals):
-        journal.forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -3,7 +3,6 @@
 import contextlib
 import heapq
 import itertools
-import os
 import socket
 import sys
 import threading
@@ -11,6 +10,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+from breaker.client.forking import renew_in_child
 
 NEVER = float("inf")
 
@@ -107,15 +108,7 @@ class _Alarm:
 
 
 _alarm = _Alarm()
-
-
-def _renew() -> None:
-    global _alarm  # the thread of the old one is in the parent
-    _alarm = _Alarm()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+renew_in_child(_alarm, _Alarm.__init__)
 
 
 def _nothing() -> None:
