@@ -1,5 +1,7 @@
 """Circuits moved by hand through the switchboard, while others move them too."""
 
+import asyncio
+
 from breaker.circuit import Cause, State
 from breaker.store.contract import Reading
 from breaker.store.redis import RedisStore
@@ -112,3 +114,12 @@ async def test_one_that_has_moved_as_often_in_another_way_is_read_and_keeps_what
 
     assert released is not None
     assert released.after is State.OPEN
+
+
+async def test_of_many_who_move_a_circuit_at_once_each_gets_its_turn(store: RedisStore) -> None:
+    boards = [board_over(store) for _ in range(30)]
+
+    held = [board.hold(FIRST.name, opened=True, who=f"p{n}", why="trial", for_s=60) for n, board in enumerate(boards)]
+    moves = await asyncio.gather(*held)
+
+    assert sorted(move.circuit.generation for move in moves) == list(range(1, 31))

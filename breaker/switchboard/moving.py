@@ -22,6 +22,9 @@ _log = logging.getLogger(__name__)
 _MAX_UNSURE = 1000
 # Whoever finds that another was faster looks again and judges anew, this often at most.
 _TRIES = 5
+# Of those who move a circuit by hand at one moment each must get its turn, one in each round: a tool may ask many
+# replicas at once.
+_HANDS = 60
 
 
 class Mover:
@@ -119,7 +122,7 @@ class Mover:
         store may be gone it is looked at first: one that is frozen would make the move when nobody waits any more.
         """
         known = self._known(target)
-        for _ in range(_TRIES):
+        for _ in range(_HANDS):
             circuit, now = known or await self._there(target)
             move = wanted(circuit, now)
             if move is None and known is None:
@@ -127,7 +130,7 @@ class Mover:
             if move is not None and (made := await self._make(target, move, circuit)) is not None:
                 return made
             known = None
-        raise StoreError(f"the circuit of {target!r} moved {_TRIES} times while it was being moved by hand; try again")
+        raise StoreError(f"the circuit of {target!r} moved {_HANDS} times while it was being moved by hand; try again")
 
     async def adopt(self, name: str, found: Circuit, now: float) -> None:
         """Keep what was read, or put back what the store has forgotten."""
