@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks._service import WELL, Service, said
 from benchmarks._soak_crowd import batch
-from breaker.api.feed import REMEMBERED
+from breaker.api.reader import REMEMBERED
 from breaker.history import SAMPLES, SLOTS
 from breaker.log import BIN_S
 from tests.store_server import StoreServer

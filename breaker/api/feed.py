@@ -1,19 +1,16 @@
 """Streams the moves of circuits as server-sent events, from the moment they are known here."""
 
 import asyncio
-import contextlib
 import logging
-import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 from heapq import merge
 from itertools import takewhile
 from typing import NamedTuple
 
 from breaker.api import shaping
-from breaker.api.problems import ProblemError
+from breaker.api.reader import DISORDER_S, REMEMBERED, Cursor, Event, Reader
 from breaker.api.replies import encoded
 from breaker.circuit import Move
 from breaker.errors import StoreError, UnknownNameError
@@ -24,62 +21,8 @@ from breaker.switchboard import Switchboard
 _log = logging.getLogger(__name__)
 
 MOST_STREAMS = 1_000
-# A reader that is so many events behind is dropped; it resumes where it was.
-MOST_BEHIND = 256
-# What a resuming reader is told without the store's ledger.
-REMEMBERED = 1_000
-PING_S = 15.0
 # After a ledger that couldn't be read.
 _AGAIN_S = 0.2
-# Moves of two targets may become known in another order than they were made in, by this much; and the store's time is
-# known no better where it stood still.
-_DISORDER_S = 3.0
-
-_ID = re.compile(r"(\d{1,15})-([0-9A-Za-z]{1,64})-(\d{1,15})", re.ASCII)
-OPENING = b"retry: 1000\n\n"
-_PING = b": ping\n\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Where a reader was, as an event's id tells: the move's moment (ms), its circuit's epoch and generation."""
-
-    at_ms: int
-    epoch: str
-    generation: int
-
-    @classmethod
-    def read(cls, text: str) -> "Cursor | None":
-        """The cursor that an id tells of; None where it is no id of ours."""
-        found = _ID.fullmatch(text.strip())
-        return found and cls(int(found[1]), found[2], int(found[3]))
-
-    @classmethod
-    def of(cls, move: Move) -> "Cursor":
-        """The cursor of a move."""
-        return cls(round(move.at * 1000), move.circuit.epoch, move.circuit.generation)
-
-    def __str__(self) -> str:
-        return f"{self.at_ms}-{self.epoch}-{self.generation}"
-
-    def before(self, move: Move) -> bool:
-        """Whether a reader that was here may not know this move yet."""
-        if move.circuit.epoch == self.epoch:
-            return move.circuit.generation > self.generation
-        return move.at * 1000 > self.at_ms - _DISORDER_S * 1000
-
-    def is_or_is_after(self, move: Move) -> bool:
-        """Whether a move of the same target was told when this was."""
-        return move.circuit.epoch == self.epoch and move.circuit.generation <= self.generation
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A move as it is sent."""
-
-    target: str
-    id: str
-    text: bytes
 
 
 class Kept(NamedTuple):
@@ -87,62 +30,6 @@ class Kept(NamedTuple):
 
     move: Move
     event: Event
-
-
-class Reader:
-    """Somebody who reads the moves of some targets, in a stream that is iterated once."""
-
-    def __init__(self, wanted: Callable[[], Collection[str]], leave: Callable[["Reader"], None]) -> None:
-        self._wanted = wanted
-        self._targets = wanted()
-        self._leave = leave
-        self._missed: list[Event] = []
-        self._queue: deque[Event] = deque()
-        self._woken = asyncio.Event()
-        self._ended = False
-
-    def renew(self) -> None:
-        """Hear of the targets that are wanted now; where there is nothing of the kind any more the stream ends."""
-        try:
-            self._targets = self._wanted()
-        except (UnknownNameError, ProblemError):
-            self.leave()
-
-    def begin(self, missed: list[Event]) -> None:
-        """Let the stream begin with these."""
-        self._missed = [event for event in missed if event.target in self._targets][-REMEMBERED:]
-
-    def tell(self, event: Event) -> bool:
-        """Send an event, if it concerns this reader; False where the reader is too far behind, and is dropped."""
-        if event.target not in self._targets:
-            return True
-        self._queue.append(event)
-        self._woken.set()
-        if len(self._queue) <= MOST_BEHIND:
-            return True
-        self.leave()
-        return False
-
-    def leave(self) -> None:
-        """End the stream; what wasn't sent yet is forgotten."""
-        self._queue.clear()
-        self._ended = True
-        self._woken.set()
-        self._leave(self)
-
-    async def stream(self) -> AsyncIterator[bytes]:
-        """The events as they are sent."""
-        known = {event.id for event in self._missed}
-        yield OPENING + _texts(self._missed)
-        self._missed = []
-        while not self._ended:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PING_S):
-                    await self._woken.wait()
-            self._woken.clear()
-            new = [event for event in self._queue if event.id not in known]
-            self._queue.clear()
-            yield _texts(new) or _PING
 
 
 class Feed:
@@ -282,7 +169,7 @@ class Feed:
     def _is_new(self, move: Move, told: Cursor | float) -> bool:
         if isinstance(told, Cursor):
             return not told.is_or_is_after(move)
-        return move.at > self._board.now() - (time.monotonic() - told) - _DISORDER_S
+        return move.at > self._board.now() - (time.monotonic() - told) - DISORDER_S
 
     def _publish(self, event: Event) -> None:
         self._recent.append(event)
@@ -292,7 +179,3 @@ class Feed:
     def _event(self, target: str, move: Move) -> Event:
         named, shape = str(Cursor.of(move)), shaping.of_move(target, move, self._board.now())
         return Event(target, named, b"id: %s\nevent: move\ndata: %s\n\n" % (named.encode(), encoded(shape)))
-
-
-def _texts(events: Iterable[Event]) -> bytes:
-    return b"".join(event.text for event in events)

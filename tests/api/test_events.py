@@ -10,8 +10,9 @@ import pytest
 from fastapi import FastAPI
 
 from breaker.api import Access, create_app, feed
-from breaker.api.feed import Cursor, Event, Feed, Reader
+from breaker.api.feed import Feed
 from breaker.api.paths import routing
+from breaker.api.reader import MOST_BEHIND, OPENING, Cursor, Event, Reader
 from breaker.api.route.desk import Desk
 from breaker.circuit import Move
 from breaker.errors import StoreGoneError, UnknownNameError
@@ -197,7 +198,7 @@ async def test_a_replica_that_begins_without_the_store_tells_only_what_moves_fro
     made = Feed(begun)
     reader = await made.reader(lambda: ALL, None)
     stream = reader.stream()
-    assert await anext(stream) == feed.OPENING
+    assert await anext(stream) == OPENING
     await hold(switchboard)
     await hold(switchboard, BACKUP.name)
 
@@ -375,9 +376,9 @@ async def test_a_reader_that_is_too_far_behind_is_dropped() -> None:
     stream = reader.stream()
     await anext(stream)
 
-    kept = [reader.tell(Event(PRIMARY.name, str(number), b"x")) for number in range(feed.MOST_BEHIND + 1)]
+    kept = [reader.tell(Event(PRIMARY.name, str(number), b"x")) for number in range(MOST_BEHIND + 1)]
 
-    assert kept == [True] * feed.MOST_BEHIND + [False]
+    assert kept == [True] * MOST_BEHIND + [False]
     assert left[:1] == [reader]
     assert [text async for text in stream] == []
 
@@ -385,7 +386,7 @@ async def test_a_reader_that_is_too_far_behind_is_dropped() -> None:
 async def test_readers_that_are_dropped_are_counted(
     desk: Desk, switchboard: Switchboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed, "MOST_BEHIND", 0)
+    monkeypatch.setattr("breaker.api.reader.MOST_BEHIND", 0)
     await desk.feed.reader(lambda: [OTHER.name], None)
     await desk.feed.reader(lambda: ALL, None)
 
@@ -411,10 +412,10 @@ async def test_a_stream_ends_where_its_target_has_left_its_route(
 
 
 async def test_a_quiet_stream_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "PING_S", 0.01)
+    monkeypatch.setattr("breaker.api.reader.PING_S", 0.01)
     stream = Reader(lambda: ALL, lambda _: None).stream()
 
-    assert [await anext(stream) for _ in range(3)] == [feed.OPENING, b": ping\n\n", b": ping\n\n"]
+    assert [await anext(stream) for _ in range(3)] == [OPENING, b": ping\n\n", b": ping\n\n"]
 
 
 async def test_a_stream_follows_its_targets_to_another_configuration_and_ends_where_they_go(

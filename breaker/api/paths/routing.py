@@ -10,8 +10,9 @@ from starlette.types import Receive, Scope, Send
 
 from breaker.api import problems, shapes
 from breaker.api.access import ONLY_HEAD
-from breaker.api.feed import MOST_STREAMS, Cursor, Reader
+from breaker.api.feed import MOST_STREAMS
 from breaker.api.problems import ProblemError
+from breaker.api.reader import Cursor, Reader
 from breaker.api.replies import BASE_HEADERS, NO_STORE
 from breaker.api.route import asked as asking
 from breaker.api.route.asked import MAX_INPUT_TOKENS, MAX_SESSION, Asked

@@ -6,7 +6,7 @@ from html import escape
 from urllib.parse import quote
 
 from breaker.api import sentences, shaping
-from breaker.api.feed import Cursor
+from breaker.api.reader import Cursor
 from breaker.circuit import Move
 
 # What XML can't hold in any form.
